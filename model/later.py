@@ -86,7 +86,7 @@ if TYPE_CHECKING:
     from model.analysis.reasons import trail as reasons_trail
     from model.analysis.reasons import twins as reasons_twins
     from model.analysis.reasons import without as reasons_without
-    from model.analysis.residual_stream import streams
+    from model.analysis.residual_stream import norms, streams
     from model.analysis.timing import recordings, subtitles, transcript, word_times
     from model.analysis.timing import scores as timing_scores
     from model.nn import edits, encoder_decoder

@@ -180,8 +180,8 @@ class Writer(Reader, Protocol):
     ) -> list[SampledTranslation]:
         """Draw texts side by side."""
 
-    def logit_lens(self, trace: Trace, top: int = 5) -> LogitLens:
-        """What each layer of the decoder would have said."""
+    def logit_lens(self, trace: Trace, top: int = 5, steps: slice = slice(None)) -> LogitLens:
+        """What each layer of the decoder would have said, at these of its steps."""
 
     def spread(self, trace: Trace) -> Spread:
         """How the probability of each step is spread over the vocabulary."""
@@ -239,12 +239,12 @@ class Loaded:
         """What tells tokens by their ids, of a model that writes."""
         raise NotImplementedError
 
-    def logit_lens(self, trace: Trace, top: int = 5) -> LogitLens:
+    def logit_lens(self, trace: Trace, top: int = 5, steps: slice = slice(None)) -> LogitLens:
         """What each layer of the decoder would have said, with `top` tokens. Raises as `logit_lens` of
         `model.decoding`, or a TraceError that says what the model lacks."""
         if why := self.abilities.lacks.get("logit lens"):
             raise TraceError(why)
-        return logit_lens(self.parts, trace, self.vocabulary, top)
+        return logit_lens(self.parts, trace, self.vocabulary, top, steps)
 
     @property
     def is_english_german(self) -> bool:

@@ -80,11 +80,14 @@ class LogitLens:
 
 
 @torch.inference_mode()
-def logit_lens(parts: Parts, trace: Trace, tokenizer: Vocabulary, top: int) -> LogitLens:
+def logit_lens(
+    parts: Parts, trace: Trace, tokenizer: Vocabulary, top: int, chosen_steps: slice = slice(None)
+) -> LogitLens:
     """Read every level of a trace's decoder with the model's final norm (where it has one) and output projection.
 
-    Of each level and row the `top` most probable tokens are kept. Raises a TraceError if the trace has no steps or is
-    not of this model, the model's parts are not known, or `top` is no number of tokens of its vocabulary.
+    Of each level and row the `top` most probable tokens are kept, of the chosen steps alone. Raises a TraceError if the
+    trace has no steps or is not of this model, the model's parts are not known, or `top` is no number of tokens of its
+    vocabulary.
     """
     if not trace.steps:
         raise TraceError("The logit lens needs a trace of this model with its decoding steps; a shorter text has them.")
@@ -95,13 +98,14 @@ def logit_lens(parts: Parts, trace: Trace, tokenizer: Vocabulary, top: int) -> L
         raise TraceError("The lens can show 1 to {vocab_size:,} tokens, got {top}.", vocab_size=size, top=top)
     # Of what was written, a trace may have the steps alone: the last of its rows.
     levels, norm = parts.run(trace).all_levels("decoder")[:, -len(trace.steps) :], parts.final_norm("decoder")
+    levels, steps = levels[:, chosen_steps], trace.steps[chosen_steps]
 
     def readout(rows: Float[Tensor, "row d_model"]) -> Float[Tensor, "row vocab"]:
         return parts.logits(rows if norm is None else norm(rows))
 
-    chosen = torch.tensor([step.token_id for step in trace.steps])
+    chosen = torch.tensor([step.token_id for step in steps])
     read = [read_level(level, chosen, readout, top, vocab_size=size) for level in levels]
-    return join_levels(read, trace.steps, tokenizer)
+    return join_levels(read, steps, tokenizer)
 
 
 def join_levels(levels: Sequence[LensRows], steps: Sequence[DecodingStep], tokenizer: Vocabulary) -> LogitLens:

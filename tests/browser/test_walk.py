@@ -82,7 +82,10 @@ def test_the_film_shows_what_is_computed_so_far_and_hovering_tells_python_nothin
     node.hover()
     expect(picture.locator(".tooltip")).to_contain_text("residual stream of norm")
     expect(node).to_have_class(re.compile("followed"))
-    expect(picture.locator(".model-line.strong")).not_to_have_count(0)
+    expect(picture.locator(".tooltip")).to_contain_text("adds norm")
+    # One column of each stack is lit, and rivers run into it.
+    expect(picture.locator(".model-lit")).to_have_count(2)
+    expect(picture.locator(".model-line.river")).not_to_have_count(0)
     assert sent() == before
 
 

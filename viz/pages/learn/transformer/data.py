@@ -2,8 +2,10 @@
 
 from base64 import b64encode
 from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
 from io import BytesIO
-from typing import TYPE_CHECKING, Final, TypeGuard
+from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 import numpy as np
 from jaxtyping import Float, UInt8
@@ -14,8 +16,9 @@ from model.analysis.embedding_space import embedding_space as model_embedding_sp
 from model.analysis.embedding_space import is_shared as model_is_shared
 from model.analysis.embedding_space import seen_in as model_seen_in
 from model.analysis.residual_stream.token_path import TokenPath, follow
+from model.errors import TraceError
 from model.parts.run import Addition
-from model.parts.weights import Stack
+from model.parts.weights import Kind, Stack
 from model.reader import Writer
 from model.sources.source import Grid
 from viz.pages.learn.explore.data.training import OtherTranslation, forced_trace
@@ -31,6 +34,8 @@ MAX_RUNS, MAX_PATHS, MAX_SPACES, MAX_PICTURES = 8, 8, 4, 8
 #: So many columns of a stack are shown, or fewer where the weights between them were more numbers than are sent.
 COLUMNS, FEWEST = 48, 8
 MOST_NUMBERS: Final = 1_200_000
+#: What a logit lens may multiply while a person waits: a row of a model with 50,000 tokens and 30 layers takes 1e9.
+LENS_PRODUCTS: Final = 4_000_000_000
 
 
 def tokens_of(trace: Trace, stack: Stack) -> tuple[str, ...]:
@@ -83,16 +88,6 @@ def own_streams(trace: Trace, reader: Reader) -> "Streams | None":
     return None if why_not(reader) else later.streams.streams(reader, trace)
 
 
-def stream_lengths(
-    trace: Trace, reader: Reader, seen: Mapping[Stack, slice]
-) -> dict[Stack, Float[np.ndarray, "level token"]] | None:
-    """The norm of the residual stream of every column, at the input and after each layer; None where it is unknown."""
-    found = own_streams(trace, reader)
-    if found is None:
-        return None
-    return {stack: vectors[:, seen[stack]].norm(dim=-1).numpy() for stack, vectors in found.items()}
-
-
 @cached(max_entries=MAX_PICTURES)
 def changes(
     trace: Trace, reader: Reader, site: str, layer: int, head: int, key: int | None, since: int
@@ -131,24 +126,80 @@ def may_be_forced(reader: Reader, trace: Trace) -> TypeGuard[Writer]:
     return has_decoder and bool(trace.steps) and not why_not(reader)
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Numbers:
+    """The numbers of a picture, and which of them there are."""
+
+    #: as compressed float32: all weights [site: layer, head, query, key]; of each stack the norms of what its first
+    #: layer reads [token], of what each sub-layer adds, of the sum and of the stream after it [sub-layer, 3, token],
+    #: some components of the first vectors [token, `SHOWN`] and of what positions add [token, `WAVES`]; of each site
+    #: the norms of what its heads add [layer, head, query].
+    packed: UInt8[np.ndarray, "byte"]
+    kinds: Mapping[Stack, tuple[tuple[Kind, ...], ...]]  #: of each layer its sub-layers; none where norms are unknown
+    waves: Mapping[Stack, int]  #: so many components of what positions add are among the numbers
+    head_norms: frozenset[str]  #: the sites of which they are
+
+
 @cached(max_entries=MAX_PICTURES)
-def numbers_between(
-    trace: Trace, reader: Reader, columns: tuple[tuple[Stack, int, int], ...]
-) -> tuple[UInt8[np.ndarray, "byte"], bool]:
-    """All weights between the columns, site by site, then the lengths of their streams, as compressed float32.
+def numbers_between(trace: Trace, reader: Reader, columns: tuple[tuple[Stack, int, int], ...]) -> Numbers:
+    """All weights between the columns, and the norms of what is computed in them.
 
     Args:
         trace, reader: of the sentence.
         columns: of each stack, the first that is shown and the end.
-
-    Returns:
-        The bytes, and whether lengths are among them.
     """
     seen = {stack: slice(first, end) for stack, first, end in columns}
-    weights, lengths = weights_between(trace, seen), stream_lengths(trace, reader, seen)
-    numbers = np.concatenate([np.ravel(part) for part in (*weights.values(), *(lengths or {}).values())])
+    parts: list[np.ndarray[Any, Any]] = [*weights_between(trace, seen).values()]
+    found = None if why_not(reader) else later.norms.stack_norms(reader, trace, seen)
+    for each in (found or {}).values():
+        waves = () if each.waves is None else (each.waves,)
+        parts += [part.numpy() for part in (each.begin, each.sublayers, each.vectors, *waves)]
+    known = set()
+    for site in SITES if found else ():
+        if site in trace.sites:
+            norms = later.norms.head_norms(reader, trace, site, seen["encoder" if site == ENCODER else "decoder"])
+            if norms is not None:
+                known.add(site)
+                parts.append(norms.numpy())
+    numbers = np.concatenate([np.ravel(part) for part in parts])
     packed = payload.deflate(numbers.astype("<f4").view(np.uint8))
-    return np.frombuffer(packed, np.uint8), lengths is not None
+    return Numbers(
+        packed=np.frombuffer(packed, np.uint8),
+        kinds={stack: each.kinds for stack, each in (found or {}).items()},
+        waves={stack: 0 if each.waves is None else each.waves.size(1) for stack, each in (found or {}).items()},
+        head_norms=frozenset(known),
+    )
+
+
+def lens(trace: Trace, reader: Reader, row: int) -> Mapping[int, tuple[tuple[str, float], ...]]:
+    """What each layer would say if it were the last: a token and its probability, of as many rows around one as are
+    read in a moment; none where that is unknown."""
+    if not trace.steps or why_not(reader) or not _writes(reader):
+        return {}
+    with suppress(TraceError):
+        heads, _rows, width = trace.attention(DECODER if DECODER in trace.sites else CROSS, 0).query.shape
+        of_row = (layers_of(trace, "decoder") + 1) * reader.parts.num_tokens * heads * width
+        many = max(1, LENS_PRODUCTS // of_row)
+        return _lens(trace, reader, max(0, row - trace.rows_before) // many * many, many)
+    return {}
+
+
+def _writes(reader: Reader) -> TypeGuard[Writer]:
+    return bool(reader.abilities.generates)
+
+
+@cached(max_entries=MAX_PICTURES)
+def _lens(trace: Trace, writer: Writer, begin: int, many: int) -> Mapping[int, tuple[tuple[str, float], ...]]:
+    found = writer.logit_lens(trace, 1, slice(begin, begin + many))
+    if len(found.tokens) != layers_of(trace, "decoder") + 1:
+        return {}
+    return {
+        trace.rows_before + begin + at: tuple(
+            (tokens[at][0], float(chance[at, 0]))
+            for tokens, chance in zip(found.tokens, found.probabilities, strict=True)
+        )
+        for at in range(len(found.chosen_ids))
+    }
 
 
 @cached(max_entries=MAX_RUNS)

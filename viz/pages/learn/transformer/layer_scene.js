@@ -4,6 +4,7 @@ import { closest, consume, isCombination, reachByTab } from "../../../pictures/s
 import { _, said } from "../../../pictures/shared/messages.js";
 import { button, clamp, element, tokenElement } from "../../../pictures/shared/picture.js";
 import { pathChart, shareText, stageBoxes } from "./path_chart.js";
+import { imageAddress } from "./pixel_image.js";
 import { exactNumber, roughNumber, stepWords } from "./row_pictures.js";
 
 /** @import { Part } from "./path_chart.js" */
@@ -33,22 +34,13 @@ const short = (value) => (Math.abs(value) >= 100 ? value.toFixed(0) : value.toFi
 /** Of a strip: how many pixels a number takes, and how many of them are left out between heads. */
 const [CELL, GAP] = [4, 3];
 
-/** What makes images of pixels. @type {CanvasRenderingContext2D | undefined} */
-let painter;
-
 /**
- * Pixels as an image, which the browser stretches: a canvas would be a layer of its own, and so would be all that lies
- * over it, and each frame of a zoom puts layers together.
+ * Pixels as an image: a canvas would be a layer of its own, and so would be all that lies over it, and each frame of a zoom
+ * puts layers together.
  * @param {Uint32Array<ArrayBuffer>} pixels @param {number} width @param {string} className @param {string} alt
  */
-function imageOf(pixels, width, className = "", alt = "") {
-  painter ??= /** @type {CanvasRenderingContext2D} */ (
-    element("canvas").getContext("2d", { willReadFrequently: true })
-  );
-  Object.assign(painter.canvas, { width, height: pixels.length / width });
-  painter.putImageData(new ImageData(new Uint8ClampedArray(pixels.buffer), width), 0, 0);
-  return element("img", { className, alt, src: painter.canvas.toDataURL(), draggable: false });
-}
+const imageOf = (pixels, width, className = "", alt = "") =>
+  element("img", { className, alt, src: imageAddress(pixels, width), draggable: false });
 
 /** A stage where there is little room. @param {number} stage @param {number} last */
 const shortName = (stage, last) => (stage === 0 ? _("In") : stage === last ? _("Out") : `L${stage}`);

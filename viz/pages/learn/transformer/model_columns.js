@@ -2,6 +2,7 @@
 // computed. Layers, heads, rows and keys count from 0, and rows and keys as the whole text does.
 import { headLabel } from "../../../pictures/shared/head_label.js";
 import { _ } from "../../../pictures/shared/messages.js";
+import { clamp } from "../../../pictures/shared/picture.js";
 
 /** @import { Place, Stack, WalkHeader } from "./walk.js" */
 /** What is computed in one step of the film: a level of a stack, of one row or (-1) of all that are given; or an output. @typedef {{ stack: Stack["name"], level: number, row: number, isOutput: boolean }} Stage */
@@ -10,7 +11,20 @@ import { _ } from "../../../pictures/shared/messages.js";
 /** The parts in which the weights of a change travel. */
 const WEIGHT_PARTS = 10_000;
 
+/** So many components of the first vector of a token are sent. */
+export const SHOWN = 16;
+/** The narrowest stream is so many times as short as the longest. */
+const RANGE = 400;
+
+/** What is known of a stack: norms of what it begins with, then of each sub-layer of what it adds, of the sum, of what goes on. @typedef {{ begin: Float32Array, sublayers: Float32Array, vectors: Float32Array, waves: Float32Array }} Norms */
+/** What one sub-layer does to a token. @typedef {{ before: number, added: number, summed: number, after: number }} Added */
+
 export class ModelColumns {
+  /** @type {Map<string, Norms>} */ norms = new Map();
+  /** Of each site the norm of what its heads add [layer, head, row]. @type {Map<string, Float32Array>} */ headNorms =
+    new Map();
+  /** The longest of all vectors. */ most = 0;
+
   /** @param {WalkHeader} header @param {Float32Array} numbers */
   constructor(header, numbers) {
     this.header = header;
@@ -27,11 +41,22 @@ export class ModelColumns {
       const count = layers * heads * rows.tokens.length * keys.tokens.length;
       this.sites.set(site, { layers, heads, rows, keys, weights: take(count) });
     }
-    /** @type {Map<string, Float32Array>} */
-    this.lengths = new Map();
-    if (header.hasLengths) {
-      for (const { name, layers, tokens } of header.stacks) this.lengths.set(name, take((layers + 1) * tokens.length));
+    for (const stack of header.stacks) {
+      const [columns, count] = [stack.tokens.length, stack.kinds.flat().length];
+      if (!count) continue;
+      const begin = take(columns);
+      const sublayers = take(count * 3 * columns);
+      const vectors = take(SHOWN * columns);
+      this.norms.set(stack.name, { begin, sublayers, vectors, waves: take(stack.waves * columns) });
     }
+    for (const { site, layers, heads, hasNorms } of header.sites) {
+      const columns = this.stackOf(site).tokens.length;
+      if (hasNorms) this.headNorms.set(site, take(layers * heads * columns));
+    }
+    this.most = Math.max(
+      ...[...this.norms.values()].flatMap(({ begin, sublayers }) => [largest(begin), largest(sublayers)]),
+      0,
+    );
     this.stages = this.order();
     this.born = new Map(
       this.stages.map((stage, i) => [`${stage.stack} ${stage.isOutput ? "out" : stage.level} ${stage.row}`, i]),
@@ -60,18 +85,83 @@ export class ModelColumns {
     return tokens[key - first] ?? "";
   }
 
-  /** The norm of the stream of a column after so many layers, as a share of the longest of its stack; 0.5 if unknown. @param {Stack} stack @param {number} level @param {number} column */
-  share({ name, tokens }, level, column) {
-    const lengths = this.lengths.get(name);
-    if (!lengths) return 0.5;
-    let most = 0;
-    for (const length of lengths) most = Math.max(most, length);
-    return lengths[level * tokens.length + column] / (most || 1);
+  /** How wide a vector is drawn, from 0 to 1: by the logarithm of its norm; 0.5 where that is unknown. @param {number | undefined} norm */
+  share(norm) {
+    if (norm === undefined) return 0.5;
+    return 0.05 + 0.95 * clamp(0, Math.log((RANGE * norm) / (this.most || 1)) / Math.log(RANGE), 1);
   }
 
-  /** @param {Stack} stack @param {number} level @param {number} column */
-  length({ name, tokens }, level, column) {
-    return this.lengths.get(name)?.[level * tokens.length + column];
+  /** What a sub-layer does to a token; null where that is unknown. @param {Stack} stack @param {number} layer @param {string} kind @param {number} column @returns {Added | null} */
+  added({ name, kinds, tokens }, layer, kind, column) {
+    const found = this.norms.get(name);
+    const at = kinds[layer]?.indexOf(kind) ?? -1;
+    if (!found || at < 0) return null;
+    const first = kinds.slice(0, layer).flat().length + at;
+    const of = (/** @type {number} */ sublayer, /** @type {number} */ which) =>
+      found.sublayers[(sublayer * 3 + which) * tokens.length + column];
+    const before = first ? of(first - 1, 2) : found.begin[column];
+    return { before, added: of(first, 0), summed: of(first, 1), after: of(first, 2) };
+  }
+
+  /** The norm of a stream after so many layers. @param {Stack} stack @param {number} level @param {number} column */
+  length(stack, level, column) {
+    if (!level) return this.norms.get(stack.name)?.begin[column];
+    return this.added(stack, level - 1, stack.kinds[level - 1]?.at(-1) ?? "", column)?.after;
+  }
+
+  /** The head that adds most to a row; where norms are unknown, the one with the largest weight. @param {string} site @param {number} layer @param {number} row */
+  strongest(site, layer, row) {
+    const found = this.sites.get(site);
+    if (!found) return 0;
+    const norms = this.headNorms.get(site);
+    const columns = found.rows.tokens.length;
+    const sizes = Array.from({ length: found.heads }, (_head, head) =>
+      norms ? norms[(layer * found.heads + head) * columns + row] : largest(this.weights(site, layer, head, row)),
+    );
+    return sizes.indexOf(Math.max(...sizes));
+  }
+
+  /** The norm of what a head adds. @param {string} site @param {number} layer @param {number} head @param {number} row */
+  headNorm(site, layer, head, row) {
+    const { heads = 0, rows } = this.sites.get(site) ?? {};
+    return this.headNorms.get(site)?.[(layer * heads + head) * (rows?.tokens.length ?? 0) + row];
+  }
+
+  /** A row of a head, key by key; of the mean of all at -1. @param {string} site @param {number} layer @param {number} head @param {number} row */
+  weights(site, layer, head, row) {
+    const found = this.sites.get(site);
+    if (!found) return new Float32Array();
+    const { heads, rows, keys, weights } = found;
+    const of = (/** @type {number} */ at) => {
+      const start = ((layer * heads + at) * rows.tokens.length + row) * keys.tokens.length;
+      return weights.subarray(start, start + keys.tokens.length);
+    };
+    if (head >= 0) return of(head);
+    const mean = new Float32Array(keys.tokens.length);
+    for (let at = 0; at < heads; at++) of(at).forEach((weight, key) => (mean[key] += weight / heads));
+    return mean;
+  }
+
+  /** The head whose river is drawn into a row: -1 for the mean of all; null for none. @param {string} site @param {number} layer @param {number} row @param {Place} place */
+  riverHead(site, layer, row, { lines, ...open }) {
+    if (lines === "mean") return -1;
+    if (lines === "strongest") return this.strongest(site, layer, row);
+    return open.site === site && open.layer === layer ? open.head : null;
+  }
+
+  /** The source token that a row of the decoder reads most, in all layers together, or the row that reads a source token most. @param {number} column @param {boolean} isSource */
+  partnerOf(column, isSource) {
+    const site = "decoder.cross";
+    const found = this.sites.get(site);
+    if (!found) return -1;
+    const read = (/** @type {number} */ row) => {
+      const all = new Float32Array(found.keys.tokens.length);
+      for (let layer = 0; layer < found.layers; layer++)
+        this.weights(site, layer, this.strongest(site, layer, row), row).forEach((weight, key) => (all[key] += weight));
+      return all;
+    };
+    if (!isSource) return indexOfLargest(read(column));
+    return indexOfLargest(found.rows.tokens.map((_token, row) => read(row)[column]));
   }
 
   /**
@@ -153,6 +243,16 @@ export class ModelColumns {
     return `“${token}” · ${where}`;
   }
 }
+
+/** @param {ArrayLike<number>} numbers */
+function indexOfLargest(numbers) {
+  let best = 0;
+  for (let at = 1; at < numbers.length; at++) if (numbers[at] > numbers[best]) best = at;
+  return best;
+}
+
+/** @param {Float32Array} numbers */
+const largest = (numbers) => numbers.reduce((most, value) => Math.max(most, value), 0);
 
 /** A head as it is read, or what lines are the mean of. @param {number} layer @param {number} head */
 export const lineName = (layer, head) =>

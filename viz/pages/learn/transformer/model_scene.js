@@ -1,60 +1,56 @@
-// The first depth: the whole model. A column is a token, as wide at each layer as its residual stream is long; lines are
-// attention, from the key below to the row above. While the film runs, what is not computed yet is not there.
+// The first depth: the whole model as a machine. A column is a token, as wide as its residual stream is long; attention is a
+// slab across the columns, a feed-forward network a bulb on each. One token of each stack is lit, and what its strongest head
+// takes from other tokens is a river. While the film runs, what is not computed yet is not there.
 import { svg } from "../../../pictures/shared/drawing.js";
 import { onTold, pointAt } from "../../../pictures/shared/focus.js";
 import { closest, hearItems } from "../../../pictures/shared/items.js";
 import { _ } from "../../../pictures/shared/messages.js";
-import { clamp, element, isPresented, tokenElement, zoomOf } from "../../../pictures/shared/picture.js";
+import { clamp, element, isPresented, zoomOf } from "../../../pictures/shared/picture.js";
 import { percent } from "../../../pictures/shared/probability.js";
+import { ANY, difference, LitTokens, shortened } from "./lit_tokens.js";
+import { CHANCE, kindsOf, legendOf, MachineDrawing } from "./machine_drawing.js";
+import { laneOf, layOut, ROOMY_FROM, STACKED_BELOW } from "./machine_layout.js";
+import { strand } from "./machine_shapes.js";
 import { lineName } from "./model_columns.js";
 import { Patches } from "./patches.js";
+import { shortWeight } from "./row_pictures.js";
 import { underWords, written } from "./written.js";
 
 /** @import { Focus } from "../../../pictures/shared/focus.js" */
+/** @import { Line } from "./model_columns.js" */
 /** @import { Place, Stack } from "./walk.js" */
 /** @import { Placing } from "./written.js" */
 /** @typedef {import("./walk.js").Walk} Walk */
 /** A column at a level: after so many layers. @typedef {{ stack: Stack, level: number, column: number }} Node */
-/** @import { Line } from "./model_columns.js" */
-/** @typedef {Line & { site: string, layer: number, row: number, key: number }} Edge row and key as columns */
 
-const [TOKEN_ROOM, OUTPUT_ROOM] = [78, 74];
+const TOKEN_ROOM = 78;
+/** Above the columns: of words that are written, of a picture that is read, of neither. */
+const [OUTPUT_ROOM, PICTURE_ROOM, BARE_ROOM] = [112, 100, 30];
 /** Where columns have less room, their words stand upright. */
 const UPRIGHT_BELOW = 12;
 /** Below the tokens, where it is said which of a long text are drawn. */
 const RANGE_ROOM = 16;
-/** Room left of the columns and right of each stack; on a narrow page. */
-const [ROOMY, TIGHT] = [
-  [64, 44],
-  [26, 24],
-];
-const TIGHT_BELOW = 600;
 const PRESENT_BAR = 40;
-const WIDEST_COLUMN_ROOM = 46;
-/** Of a row that nobody looks at, lines at least this strong are drawn, so many at most. */
-const [FAINT_WEIGHT, FAINT_LINES, SHOWN_WEIGHT] = [0.25, 2, 0.02];
-/** Under a change, lines that differ by so much are drawn in all columns; in the one that is looked at, by so much. */
+/** The narrowest column, and the lowest and highest layer; so high are all together, if they may. */
+const [NARROWEST, LOWEST, HIGHEST, ALL_LAYERS] = [7, 30, 84, 410];
+/** Of a row that nobody looks at, lines at least this strong are drawn where all are asked for. */
+const FAINT_WEIGHT = 0.25;
+/** Under a change, lines that differ by so much are drawn in all columns. */
 export const MUCH = 0.05;
-const ANY = 0.005;
 
 export class ModelScene {
-  /** Of the columns: where each stack begins. @type {Map<string, number>} */ starts = new Map();
   /** What is drawn, by the step in which it is computed. @type {[number, Element][]} */ born = [];
-  /** @type {Edge[]} */ edges = [];
   drawn = "";
   pointed = "";
   /** The step that is drawn; Infinity for all. */ shownStep = Infinity;
-  room = WIDEST_COLUMN_ROOM;
-  level = 0;
-  bottom = 0;
-  size = { width: 0, height: 0 };
   lines = svg("g", { class: "model-lines" });
-  top = svg("g", { class: "model-top" });
+  lit = new LitTokens(this);
   /** @type {SVGElement[]} */ nodes = [];
   /** @type {HTMLElement[]} */ words = [];
   /** Where a picture is read. @type {Patches | null} */ patches = null;
   /** What an edit changes. @type {import("./walk.js").WalkHeader["changed"]} */ changed = null;
-  /** Whose lines are drawn. @type {{ stack: Stack, column: number } | null} */ followed = null;
+  /** Whose rivers are drawn. @type {{ stack: Stack, column: number } | null} */ followed = null;
+  /** @type {MachineDrawing} */ drawing;
 
   /** @param {Walk} walk */
   constructor(walk) {
@@ -71,16 +67,13 @@ export class ModelScene {
       choose: (item) => this.open(this.nodeOf(item), item),
       press: (item, key) => this.step(item, key),
     });
-    const openLine = (/** @type {Event} */ event) => {
-      const line = closest(event, "[data-edge]");
-      if (!line) return;
-      this.openEdge(this.edges[Number(line.dataset.edge)], line);
-      event.preventDefault();
-    };
-    this.element.addEventListener("click", openLine);
+    this.element.addEventListener("click", (event) => {
+      const name = closest(event, "[data-follow]");
+      if (name) this.follow(name.dataset.follow ?? "");
+    });
     this.element.addEventListener("into", (event) => {
       const item = closest(event, "[data-node]");
-      if (!item) return openLine(event);
+      if (!item) return;
       this.open(this.nodeOf(item), item);
       event.preventDefault();
     });
@@ -91,44 +84,45 @@ export class ModelScene {
 
   /** @param {number} width */
   layOut(width) {
-    const { stacks } = this.columns.header;
-    const [margin, gap] = width < TIGHT_BELOW ? TIGHT : ROOMY;
-    const count = stacks.reduce((sum, { tokens }) => sum + tokens.length, 0);
+    const { stacks, written: outputs, lens } = this.columns.header;
     const isPart = stacks.some(({ tokens, total }) => total > tokens.length);
-    // A part of a text or a sound is not seen whole anyway: its names are to be read, and it is scrolled.
-    const least = isPart ? UPRIGHT_BELOW : 7;
-    this.room = clamp(least, (width - margin - gap * stacks.length) / Math.max(count, 1), WIDEST_COLUMN_ROOM);
     const layers = Math.max(...stacks.map((stack) => stack.layers));
+    const hasOutputs = outputs.some((candidates) => candidates.length);
+    const above = hasOutputs ? OUTPUT_ROOM : this.patches ? PICTURE_ROOM : BARE_ROOM;
     const below = TOKEN_ROOM + (isPart ? RANGE_ROOM : 0);
-    this.level = clamp(26, 380 / (layers + 1), 62);
+    const isStacked = stacks.length > 1 && width < STACKED_BELOW;
+    let level = clamp(LOWEST, ((isStacked ? 0.75 : 1) * ALL_LAYERS) / layers, HIGHEST);
     if (isPresented(this.walk.root)) {
       // On a projector it fills the screen above the bar.
       const { top } = this.walk.holder.getBoundingClientRect();
-      const height = (innerHeight - top) / zoomOf(this.walk.root) - PRESENT_BAR - OUTPUT_ROOM - below;
-      this.level = clamp(20, height / (layers + 1), 120);
+      const height = (innerHeight - top) / zoomOf(this.walk.root) - PRESENT_BAR - above - below - 2 * CHANCE;
+      level = clamp(20, height / layers, 120);
     }
-    this.bottom = OUTPUT_ROOM + (layers + 0.5) * this.level;
-    let left = margin;
-    for (const { name, tokens } of stacks) {
-      this.starts.set(name, left);
-      left += tokens.length * this.room + gap;
-    }
-    this.size = { width: Math.max(width, left - gap), height: this.foot + below };
+    const towers = stacks.map((stack) => ({
+      name: stack.name,
+      columns: stack.tokens.length,
+      kinds: kindsOf(this.columns, stack),
+      hasPositions: stack.waves > 0,
+      hasLens: stack.name === "decoder" && lens.some((levels) => levels.length),
+    }));
+    // A part of a text or a sound is not seen whole anyway: its names are to be read, and it is scrolled.
+    const least = isPart ? UPRIGHT_BELOW : NARROWEST;
+    const room = { width, level, least, tokens: below, outputs: above, hasTitle: stacks.length > 1 };
+    this.drawing = new MachineDrawing(this.columns, layOut(towers, room));
   }
 
   /** @param {Stack} stack @param {number} column */
-  x({ name }, column) {
-    return (this.starts.get(name) ?? 0) + (column + 0.5) * this.room;
+  x(stack, column) {
+    return this.drawing.x(stack, column);
   }
 
-  /** Where the columns end and their tokens begin. */
-  get foot() {
-    return this.bottom + this.level * 0.5;
+  get room() {
+    return this.drawing.machine.pitch;
   }
 
-  /** @param {number} level */
-  y(level) {
-    return this.bottom - level * this.level;
+  /** Whether there is room for words beside the towers. */
+  get isRoomy() {
+    return this.walk.width >= ROOMY_FROM;
   }
 
   // ---- drawing ----
@@ -139,8 +133,8 @@ export class ModelScene {
     const open = [state.site, state.layer, state.head];
     const edit = this.changed && [state.edit, ...open, state.row, state.key];
     this.layOut(width);
-    const ofOpen = ["chosen", "token"].includes(state.lines) && open;
-    const drawn = JSON.stringify([width, this.level, state.lines, ofOpen, edit]);
+    const { height } = this.drawing.machine;
+    const drawn = JSON.stringify([width, height, state.lines, state.lines === "chosen" && open, edit]);
     if (drawn !== this.drawn) {
       this.drawn = drawn;
       this.build();
@@ -158,114 +152,170 @@ export class ModelScene {
   build() {
     this.born = [];
     this.shownStep = Infinity;
-    this.edges = [];
     this.words = [];
-    const { width: w, height: h } = this.size;
+    const { machine } = this.drawing;
+    const { width: w, height: h } = machine;
+    const { stacks } = this.columns.header;
     this.lines.replaceChildren();
     const nodes = svg("g", {});
-    const label = _("The whole model: columns are tokens, layers go up, lines are attention");
+    const lanes = svg("g", { class: "model-memory" });
+    const label = _("The whole model: columns are tokens, layers go up, attention goes across");
     this.svg = svg(
       "svg",
       { width: w, height: h, viewBox: `0 0 ${w} ${h}`, role: "group", "aria-label": label },
+      this.lit.light,
+      ...stacks.flatMap((stack) => this.drawing.slabs(stack)),
+      lanes,
       this.lines,
-      this.top,
-      ...(this.patches ? [this.patches.whole(this.starts.get("encoder") ?? 0, this.aboveEncoder())] : []),
+      ...(this.patches ? [this.patches.whole(machine.towers[0].left, this.aboveEncoder())] : []),
       nodes,
+      this.lit.top,
     );
-    for (const stack of this.columns.header.stacks) this.buildStack(stack, nodes);
-    for (const [site, { layers, rows, keys }] of this.columns.sites) {
-      // Those of cross-attention would cover the others, but where a change is looked at.
-      if (!this.changed && (site === "decoder.cross" || this.walk.state.lines === "token")) continue;
-      for (let layer = 0; layer < layers; layer++) {
-        rows.tokens.forEach((_token, row) => {
-          const found = keys.tokens.map((_key, key) => ({ key, ...this.lineOf(site, layer, row, key) }));
-          const shown = this.changed
-            ? found.filter((line) => difference(line) >= MUCH)
-            : found
-                .filter(({ weight }) => weight >= FAINT_WEIGHT)
-                .sort((a, b) => b.weight - a.weight)
-                .slice(0, FAINT_LINES);
-          for (const line of shown) this.addLine({ site, layer, row, ...line }, this.lines, "faint");
-        });
-      }
-    }
-    this.element.replaceChildren(underWords(this.svg, this.words));
+    if (machine.shaft) this.buildMemory(lanes);
+    for (const stack of stacks) this.buildStack(stack, nodes);
+    if (this.changed || this.walk.state.lines === "chosen") this.buildLines();
+    const legend = legendOf(this.columns, this.columns.header.colours).map(([colour, name]) =>
+      element("span", "key", element("span", { className: "swatch", style: `background:${colour}` }), name),
+    );
+    const hasLens = this.columns.header.lens.some((levels) => levels.length);
+    if (hasLens && !this.isRoomy)
+      legend.push(element("span", "key", _("Right: what each layer would say if it were the last")));
+    const picture = underWords(this.svg, [...this.words, this.lit.said]);
+    this.element.replaceChildren(element("div", "model-room", picture), element("div", "model-legend", ...legend));
     this.nodes = [...this.element.querySelectorAll(".model-node")].map((node) => /** @type {SVGElement} */ (node));
     this.nodes[0]?.setAttribute("tabindex", "0");
   }
 
-  /** The height of the whole picture: up to the heading of the encoder where there is a decoder too. */
+  /** The height of a whole picture that is read. */
   aboveEncoder() {
-    const { stacks } = this.columns.header;
-    const heading = this.y(stacks[0].layers) - this.level * 0.5 - 26;
-    return stacks.length > 1 ? Math.min(OUTPUT_ROOM - 8, heading) : OUTPUT_ROOM - 8;
+    return Math.min(PICTURE_ROOM, this.drawing.machine.towers[0].end) - 14;
+  }
+
+  /** @param {SVGElement} lanes */
+  buildMemory(lanes) {
+    const [encoder] = this.columns.header.stacks;
+    const { shaft, isStacked } = this.drawing.machine;
+    const born = this.columns.bornAt(encoder, encoder.layers, encoder.first);
+    encoder.tokens.forEach((_token, column) => {
+      const width = Math.max(0.6, (shaft?.lane ?? 1) * 0.8);
+      const lane = svg("path", { d: this.drawing.lane(column), class: "model-lane", style: `stroke-width:${width}` });
+      lanes.append(lane);
+      this.born.push([born, lane]);
+    });
+    if (isStacked) return;
+    const last = laneOf(this.drawing.machine, 0);
+    this.write(_("memory"), this.x(encoder, 0) + 14, last.y - 10, "model-memory-name");
   }
 
   /** @param {Stack} stack @param {SVGElement} nodes */
   buildStack(stack, nodes) {
-    const { name, layers, tokens, first, total } = stack;
-    const { written, stacks } = this.columns.header;
-    const left = this.starts.get(name) ?? 0;
-    if (stack === stacks[0] || layers !== stacks[0].layers)
-      for (let level = 1; level <= layers; level++)
-        this.write(`L${level}`, left - 10, this.y(level), "model-layer", { anchor: "end" });
-    const above = this.y(layers) - this.level * 0.5;
-    if (stacks.length > 1 && name === "encoder") this.write(_("Encoder"), left, above - 10, "model-title");
-    // Left of what the decoder writes.
-    else if (stacks.length > 1) this.write(_("Decoder"), left - 6, above - 10, "model-title", { anchor: "end" });
+    const { drawing } = this;
+    const tower = drawing.towerOf(stack);
+    const { name, tokens, first, total } = stack;
+    this.nameLayers(stack);
+    for (const wave of drawing.waves(stack)) nodes.append(wave);
     if (total > tokens.length) {
-      const range = _("Positions {first} to {last} of {total}", {
-        first: first + 1,
-        last: first + tokens.length,
-        total,
-      });
-      this.write(range, left, this.size.height - 6, "model-range");
+      const range = { first: first + 1, last: first + tokens.length, total };
+      const y = tower.tokens + TOKEN_ROOM + RANGE_ROOM - 6;
+      this.write(_("Positions {first} to {last} of {total}", range), tower.left, y, "model-range");
     }
-    // A column lies above the lines, which are pointed at between columns.
-    const hit = Math.max(6, this.room * 0.45);
-    const ground = { width: hit, height: this.level, class: "model-ground" };
     // Leaning words would lie over one another where columns are close together.
     const angle = this.room < UPRIGHT_BELOW ? -90 : -60;
     tokens.forEach((token, column) => {
       const x = this.x(stack, column);
       const row = first + column;
-      for (let level = 0; level <= layers; level++) {
-        const hidden = svg("rect", { x: x - hit / 2, y: this.y(level) - this.level / 2, ...ground });
-        const node = this.nodeAt({ stack, level, column }, hidden, this.columnShape(stack, level, column));
-        nodes.append(node);
-        this.born.push([this.columns.bornAt(stack, level, row), node]);
-      }
-      const { foot } = this;
+      const ground = { x: x - this.room / 2, width: this.room, class: "model-ground" };
+      const input = { y: tower.positions.top, height: tower.embedding.foot - tower.positions.top };
+      const vector = drawing.vector(stack, column, this.walk.scales.signed);
+      const enter = [svg("rect", { ...ground, ...input }), vector];
+      this.addNode(nodes, { stack, level: 0, column }, enter, this.columns.bornAt(stack, 0, row));
+      tower.layers.forEach(({ top, foot }, layer) => {
+        const level = layer + 1;
+        const parts = drawing.columnParts(stack, layer, column);
+        this.tint(parts[0], stack, level, column);
+        const hidden = svg("rect", { ...ground, y: top, height: foot - top });
+        const node = { stack, level, column };
+        this.addNode(nodes, node, [hidden, ...parts], this.columns.bornAt(stack, level, row));
+      });
+      const y = tower.embedding.foot;
       const read = (name === "decoder" && this.changed?.read[row]) || token;
-      const patch = name === "encoder" && this.patches?.columnOf(x, foot + 4, this.room - 2, row);
+      const patch = name === "encoder" && this.patches?.columnOf(x, y + 4, this.room - 2, row);
       if (patch) nodes.append(patch);
       const placing = /** @type {Placing} */ ({ anchor: "end", angle });
-      const text = patch || this.write(besides(read, token), x, foot + 8, "model-token read", placing);
+      const text = patch || this.write(besides(read, token), x, y + 8, "model-token read", placing);
+      text.dataset.input = `${name} ${column}`;
       this.born.push([this.columns.bornAt(stack, 0, row), text]);
-      const [best] = name === "decoder" ? (written[column] ?? []) : [];
-      if (!best) return;
-      const instead = this.changed?.written[row - stack.prompt] ?? best.token;
-      const [y, high] = [above - 8, 8 * best.probability];
-      const chance = { x: x - this.room * 0.3, y: y + 2 - high, width: this.room * 0.6, height: high + 0.5 };
-      const word = this.write(besides(instead, best.token), x, y - 10, "model-token", { angle });
-      word.dataset.output = `${name} ${column}`;
-      const out = this.nodeAt(
-        { stack, level: layers + 1, column },
-        svg("rect", { x: x - this.room / 2, y: y - 44, width: this.room, height: 46, class: "model-ground" }),
-        svg("rect", { ...chance, class: "model-chance" }),
-      );
-      out.classList.add("output");
-      nodes.append(out);
-      const step = this.columns.bornAt(stack, layers, row, true);
-      this.born.push([step, out], [step, word]);
+      nodes.append(svg("rect", { ...ground, y, height: TOKEN_ROOM, "data-follow": `${name} ${column}` }));
+      this.addOutput(nodes, stack, column, angle);
     });
   }
 
-  /** @param {Node} node @param {SVGElement[]} parts */
-  nodeAt(node, ...parts) {
+  /** What a column of the decoder writes. @param {SVGElement} nodes @param {Stack} stack @param {number} column @param {number} angle */
+  addOutput(nodes, stack, column, angle) {
+    const [best] = stack.name === "decoder" ? (this.columns.header.written[column] ?? []) : [];
+    if (!best) return;
+    const x = this.x(stack, column);
+    const row = stack.first + column;
+    const y = this.drawing.towerOf(stack).end - 4;
+    const width = this.room * 0.5;
+    const frame = { x: x - width / 2, width };
+    const high = CHANCE * best.probability;
+    const parts = [
+      svg("rect", { x: x - this.room / 2, y: y - 70, width: this.room, height: 74, class: "model-ground" }),
+      svg("rect", { ...frame, y: y - CHANCE, height: CHANCE, class: "model-frame", rx: 1.5 }),
+      svg("rect", { ...frame, y: y - high, height: high + 0.5, class: "model-chance", rx: 1.5 }),
+    ];
+    const step = this.columns.bornAt(stack, stack.layers, row, true);
+    const out = this.addNode(nodes, { stack, level: stack.layers + 1, column }, parts, step);
+    out.classList.add("output");
+    const instead = this.changed?.written[row - stack.prompt] ?? best.token;
+    const word = this.write(besides(instead, best.token), x, y - CHANCE - 8, "model-token", { angle });
+    word.dataset.output = `${stack.name} ${column}`;
+    this.born.push([step, word]);
+  }
+
+  /** Names beside a tower. @param {Stack} stack */
+  nameLayers(stack) {
+    const { stacks } = this.columns.header;
+    const { machine } = this.drawing;
+    const tower = this.drawing.towerOf(stack);
+    const { name } = stack;
+    const right = tower.left + tower.columns * machine.pitch;
+    const isFirst = stack === stacks[0];
+    if (isFirst || (!machine.isStacked && stack.layers !== stacks[0].layers))
+      tower.layers.forEach(({ top, foot }, layer) =>
+        this.write(`L${layer + 1}`, tower.left - 10, (top + foot) / 2, "model-layer", { anchor: "end" }),
+      );
+    if (!machine.isStacked && isFirst && this.isRoomy) {
+      const middle = (/** @type {{ top: number, foot: number }} */ { top, foot }) => (top + foot) / 2;
+      this.write(_("embedding"), tower.left - 6, middle(tower.embedding), "model-layer", { anchor: "end" });
+      if (stack.waves)
+        this.write(_("+ position"), tower.left - 6, middle(tower.positions), "model-position", { anchor: "end" });
+    }
+    if (stacks.length < 2) return;
+    const title = name === "encoder" ? _("Encoder") : _("Decoder");
+    if (machine.isStacked) {
+      const y = name === "encoder" ? tower.layers[0].foot + 14 : tower.end - 96;
+      this.write(title, 2, y, "model-title");
+    } else if (name === "encoder") this.write(title, tower.left, laneOf(machine, 0).y - 30, "model-title");
+    else this.write(title, right + 14, tower.end - 14, "model-title");
+  }
+
+  /** @param {SVGElement} nodes @param {Node} node @param {SVGElement[]} parts @param {number} born */
+  addNode(nodes, node, parts, born) {
     const { stack, level, column } = node;
     const place = { class: "model-node", "data-node": `${stack.name} ${level} ${column}` };
-    return svg("g", { ...place, tabindex: -1, role: "button", "aria-label": this.nameOf(node) }, ...parts);
+    const made = svg("g", { ...place, tabindex: -1, role: "button", "aria-label": this.spokenOf(node) }, ...parts);
+    nodes.append(made);
+    this.born.push([born, made]);
+    return made;
+  }
+
+  /** Under a change a stream is coloured by how far it moves. @param {SVGElement} stream @param {Stack} stack @param {number} level @param {number} column */
+  tint(stream, stack, level, column) {
+    if (!this.changed) return;
+    const moved = 100 * Math.min(1, Math.sqrt(this.moved(stack, level, column)));
+    stream.style.fill = `color-mix(in srgb, var(--walk-changed) ${moved}%, var(--walk-same))`;
   }
 
   /** @param {string} text @param {number} x @param {number} y @param {string} className @param {Placing} [placing] */
@@ -275,19 +325,19 @@ export class ModelScene {
     return words;
   }
 
-  /** From the level below to this one, as wide as the stream is long. @param {Stack} stack @param {number} level @param {number} column */
-  columnShape(stack, level, column) {
-    const x = this.x(stack, column);
-    const half = (/** @type {number} */ at) => Math.max(1, this.columns.share(stack, at, column) * this.room * 0.46);
-    const [a, b] = [half(Math.max(level - 1, 0)), half(level)];
-    const [low, high] = [level ? this.y(level - 1) : this.y(0) + this.level * 0.4, this.y(level)];
-    return svg("path", {
-      style: this.changed
-        ? `fill:color-mix(in srgb, var(--walk-changed) ${100 * Math.min(1, Math.sqrt(this.moved(stack, level, column)))}%, var(--walk-same))`
-        : "",
-      d: `M${x - a} ${low}L${x - b} ${high}L${x + b} ${high}L${x + a} ${low}Z`,
-      class: "model-stream",
-    });
+  /** Lines into all columns: of the open head, or of what a change does. */
+  buildLines() {
+    for (const [site, { layers, rows, keys }] of this.columns.sites) {
+      for (let layer = 0; layer < layers; layer++) {
+        rows.tokens.forEach((_token, row) => {
+          keys.tokens.forEach((_key, key) => {
+            const line = this.lineOf(site, layer, row, key);
+            const isShown = this.changed ? difference(line) >= MUCH : line.weight >= FAINT_WEIGHT;
+            if (isShown) this.addLine(site, layer, row, key, line, this.lines, "faint");
+          });
+        });
+      }
+    }
   }
 
   /** @param {string} site @param {number} layer @param {number} row @param {number} key */
@@ -300,29 +350,22 @@ export class ModelScene {
     return this.changed?.streams[stack.name]?.[level]?.[stack.first + column] ?? 0;
   }
 
-  /** @param {Edge} edge @param {SVGElement} group @param {string} className */
-  addLine(edge, group, className) {
-    const { site, layer, row, key, weight } = edge;
+  /** @param {string} site @param {number} layer @param {number} row @param {number} key @param {Line} line @param {SVGElement} group @param {string} className */
+  addLine(site, layer, row, key, line, group, className) {
     const { rows, keys } = /** @type {any} */ (this.columns.sites.get(site));
-    const [x, y] = [this.x(rows, row), this.y(layer + 1)];
-    const isCross = site === "decoder.cross";
-    const from = { x: this.x(keys, key), y: isCross ? this.y(keys.layers) : this.y(layer) };
-    const middle = isCross ? (from.x + x) / 2 : 0;
-    const d = isCross
-      ? `M${from.x} ${from.y}C${middle} ${from.y} ${middle} ${y} ${x} ${y}`
-      : `M${from.x} ${from.y}C${from.x} ${(from.y + y) / 2} ${x} ${(from.y + y) / 2} ${x} ${y}`;
-    const differs = difference(edge);
-    const kind = differs >= ANY ? "changed" : isCross ? "cross" : "self";
-    const line = svg("path", {
-      d,
-      class: `model-line ${kind} ${className}`,
-      "data-edge": this.edges.length,
-      pathLength: 1,
-      style: `stroke-width:${0.4 + Math.max(weight, differs) * 4};--weight:${Math.max(weight, differs)}`,
+    const [, kind] = site.split(".");
+    const body = this.drawing.body(rows, layer, kind);
+    if (!body) return;
+    const from = kind === "cross" ? laneOf(this.drawing.machine, key).x : this.x(keys, key);
+    const size = Math.max(line.weight, difference(line));
+    const colour = difference(line) >= ANY ? "changed" : kind;
+    const drawn = svg("path", {
+      d: strand(from, body.foot, this.x(rows, row), body.top),
+      class: `model-line ${colour} ${className}`,
+      style: `stroke-width:${0.4 + size * 4};--weight:${size}`,
     });
-    this.edges.push(edge);
-    group.append(line);
-    if (className === "faint") this.born.push([this.columns.bornAt(rows, layer + 1, rows.first + row), line]);
+    group.append(drawn);
+    if (className === "faint") this.born.push([this.columns.bornAt(rows, layer + 1, rows.first + row), drawn]);
   }
 
   /** What is computed in the step that is shown, and all before it. */
@@ -341,36 +384,28 @@ export class ModelScene {
     }
   }
 
-  /** The lines into one column, all of its layers; while the film runs, into the one that is computed. @param {Stack} stack @param {number} column */
+  /** What is lit: a column and the one of the other stack that it reads most, or that reads it; while the film runs, the one that is computed. @param {Stack} stack @param {number} column */
   over(stack, column) {
-    const { step, edit } = this.walk.state;
+    const { step } = this.walk.state;
     const isEnd = step === this.walk.count - 1;
     const stage = isEnd ? null : this.columns.stages[step];
-    if (stage && this.pointed === "") {
+    if (stage && this.pointed === "" && stage.row >= 0) {
       stack = this.columns.stack(stage.stack);
-      if (stage.row >= 0) column = stage.row - stack.first;
+      column = stage.row - stack.first;
     }
-    for (const node of this.nodes) {
-      const [name, , at] = (node.dataset.node ?? "").split(" ");
-      node.classList.toggle("followed", name === stack.name && Number(at) === column);
-    }
-    for (const each of this.words) each.classList.toggle("followed", each.dataset.output === `${stack.name} ${column}`);
-    this.patches?.point(stack.name === "encoder" ? stack.first + column : -1);
-    this.edges.length = this.lines.childElementCount;
-    this.top.replaceChildren();
-    for (const [site, { layers, rows, keys }] of this.columns.sites) {
-      if (rows !== stack) continue;
-      for (let layer = 0; layer < layers; layer++) {
-        const born = this.columns.bornAt(stack, layer + 1, stack.first + column);
-        if (!isEnd && born > step) continue;
-        keys.tokens.forEach((_token, key) => {
-          const line = this.lineOf(site, layer, column, key);
-          // Over other words only what differs is of interest.
-          if (difference(line) >= ANY || (line.weight >= SHOWN_WEIGHT && edit !== "forced"))
-            this.addLine({ site, layer, row: column, key, ...line }, this.top, born === step ? "strong now" : "strong");
-        });
-      }
-    }
+    const isSource = stack.name === "encoder";
+    const partner = this.columns.header.stacks.find((each) => each !== stack);
+    const lit = new Map([[stack.name, column]]);
+    if (partner) lit.set(partner.name, this.columns.partnerOf(column, isSource));
+    const isLit = (/** @type {string | undefined} */ place, at = 1) => {
+      const parts = (place ?? "").split(" ");
+      return lit.get(/** @type {Stack["name"]} */ (parts[0])) === Number(parts[at]);
+    };
+    for (const node of this.nodes) node.classList.toggle("followed", isLit(node.dataset.node, 2));
+    for (const { classList, dataset } of this.words)
+      if (dataset.input || dataset.output) classList.toggle("followed", isLit(dataset.input ?? dataset.output));
+    this.patches?.point(this.columns.stack("encoder").first + (lit.get("encoder") ?? -1));
+    this.lit.draw(lit, this.changed);
   }
 
   // ---- what a person does ----
@@ -388,6 +423,38 @@ export class ModelScene {
     return level
       ? _("“{token}” after layer {number}", { token, number: level })
       : _("“{token}” as it goes in", { token });
+  }
+
+  /** What a node is, and what its rivers bring. @param {Node} node */
+  spokenOf(node) {
+    return [this.nameOf(node), ...this.readsOf(node)].join("; ");
+  }
+
+  /** What the heads that are looked at read in a layer, each as a line. @param {Node} node */
+  readsOf({ stack, level, column }) {
+    if (!level || level > stack.layers) return [];
+    /** @type {string[]} */
+    const found = [];
+    for (const [site, { layers, rows, keys }] of this.columns.sites) {
+      const head =
+        rows === stack && level <= layers ? this.columns.riverHead(site, level - 1, column, this.walk.state) : null;
+      if (head === null) continue;
+      const weights = this.columns.weights(site, level - 1, head, column);
+      const key = weights.indexOf(Math.max(...weights));
+      const norm = head < 0 ? undefined : this.columns.headNorm(site, level - 1, head, column);
+      const places = {
+        head: lineName(level - 1, head),
+        token: keys.tokens[key],
+        weight: shortWeight(weights[key]),
+        norm: norm?.toFixed(2) ?? "",
+      };
+      found.push(
+        norm === undefined
+          ? _("{head} reads “{token}” with {weight}", places)
+          : _("{head} adds norm {norm}, reads “{token}” with {weight}", places),
+      );
+    }
+    return found;
   }
 
   /** @param {Node} node */
@@ -420,62 +487,54 @@ export class ModelScene {
   /** @param {HTMLElement | SVGElement} item @param {PointerEvent} event */
   tellNode(item, event) {
     const node = this.nodeOf(item);
-    if (this.pointed !== `${node.stack.name} ${node.column}`) this.point(node);
-    const length =
-      node.level <= node.stack.layers ? this.columns.length(node.stack, node.level, node.column) : undefined;
-    const isMoved = this.changed && node.level <= node.stack.layers;
-    const share = isMoved ? percent(this.moved(node.stack, node.level, node.column)) : "";
+    const { stack, level, column } = node;
+    if (this.pointed !== `${stack.name} ${column}`) this.point(node);
+    const isOutput = level > stack.layers;
+    const length = isOutput ? undefined : this.columns.length(stack, level, column);
     const lines = length === undefined ? [] : [_("residual stream of norm {length}", { length: length.toFixed(2) })];
-    if (isMoved) lines.push(_("the change moves it by {share} of its norm", { share }));
-    if (node.level > node.stack.layers) {
-      for (const { token, probability } of this.columns.header.written[node.column])
+    if (this.changed && !isOutput) {
+      const share = percent(this.moved(stack, level, column));
+      lines.push(_("the change moves it by {share} of its norm", { share }));
+    } else lines.push(...this.readsOf(node));
+    const said = isOutput ? undefined : this.columns.header.lens[column]?.[level];
+    if (said && stack.name === "decoder")
+      lines.push(_("if it stopped here: {token}, {share}", { token: said.token, share: percent(said.probability) }));
+    if (isOutput)
+      for (const { token, probability } of this.columns.header.written[column])
         lines.push(`${token}  ${percent(probability)}`);
-    }
-    this.walk.tooltip.showContent(
-      event,
-      this.nameOf(node),
-      ...lines.map((line) => element("div", "tooltip-value", line)),
-    );
+    const values = lines.map((line) => element("div", "tooltip-value", line));
+    this.walk.tooltip.showContent(event, this.nameOf(node), ...values);
   }
 
   /** @param {PointerEvent} event */
   tell(event) {
-    const line = closest(event, "[data-edge]");
-    if (!line) {
-      if (!closest(event, "[data-node]")) this.walk.tooltip.hide();
-      return;
-    }
-    const edge = this.edges[Number(line.dataset.edge)];
-    const { site, layer, row, key, weight, head, before = weight } = edge;
-    const { rows, keys } = /** @type {any} */ (this.columns.sites.get(site));
-    const pair = element(
-      "div",
-      "tooltip-pair",
-      tokenElement(rows.tokens[row]),
-      element("span", "looks-at", " → "),
-      tokenElement(keys.tokens[key]),
-    );
-    this.walk.tooltip.showContent(
-      event,
-      lineName(layer, head),
-      pair,
-      element(
-        "div",
-        "tooltip-value",
-        difference(edge) >= ANY ? `${before.toFixed(4)} → ${weight.toFixed(4)}` : weight.toFixed(4),
-      ),
-    );
+    if (!closest(event, "[data-node]")) this.walk.tooltip.hide();
   }
 
-  /** @param {Node} node @param {Element} item */
-  open({ stack, level, column }, item) {
+  /** Another token is followed, at this depth. @param {string} place */
+  follow(place) {
+    const [name, column] = place.split(" ");
+    const stack = this.columns.stack(name);
+    const found = this.placeOf(stack, Number(column));
+    if (found) this.walk.go({ ...found, depth: "model", end: "" });
+  }
+
+  /** @param {Stack} stack @param {number} column @returns {Partial<Place> | null} */
+  placeOf(stack, column) {
     const row = stack.first + column;
     const { site } = this.walk.state;
     const isOwn = this.columns.stackOf(site) === stack;
     const own = isOwn ? site : [...this.columns.sites].find(([, { rows }]) => rows === stack)?.[0];
-    if (!own) return;
+    if (!own) return null;
+    return { site: own, row, ...(isOwn ? {} : { head: 0 }), key: this.strongestKey(own, row) };
+  }
+
+  /** @param {Node} node @param {Element} item */
+  open({ stack, level, column }, item) {
+    const found = this.placeOf(stack, column);
+    if (!found) return;
     /** @type {Partial<Place>} */
-    const place = { depth: "layer", site: own, row, ...(isOwn ? {} : { head: 0 }), key: this.strongestKey(own, row) };
+    const place = { ...found, depth: "layer" };
     if (level === 0) this.walk.go({ ...place, end: "input" }, item);
     else if (level > stack.layers) this.walk.go({ ...place, end: "output" }, item);
     else this.walk.go({ ...place, end: "", layer: level - 1 }, item);
@@ -490,15 +549,6 @@ export class ModelScene {
       (_token, key) => this.columns.line(site, 0, row - found.rows.first, key, { ...state, lines: "mean" }).weight,
     );
     return found.keys.first + weights.indexOf(Math.max(...weights));
-  }
-
-  /** @param {Edge} edge @param {Element} item */
-  openEdge({ site, layer, row, key, head }, item) {
-    const { rows, keys } = /** @type {any} */ (this.columns.sites.get(site));
-    this.walk.go(
-      { depth: "head", end: "", site, layer, head: Math.max(head, 0), row: rows.first + row, key: keys.first + key },
-      item,
-    );
   }
 
   /** @param {HTMLElement | SVGElement} item @param {string} key */
@@ -517,15 +567,6 @@ export class ModelScene {
   }
 }
 
-/** By how much a change makes a line another one. @param {Line} line */
-const difference = ({ weight, before = weight }) => Math.abs(weight - before);
-
 /** A token, and what stands in its place where that is another. @param {string} instead @param {string} token */
 const besides = (instead, token) =>
   instead === token ? shortened(token) : `${shortened(instead)} ← ${shortened(token)}`;
-
-/** A token where there is little room; the sign that begins a word says nothing where each has its column. @param {string} token */
-function shortened(token) {
-  const text = token.length > 1 && token.startsWith("▁") ? token.slice(1) : token;
-  return text.length > 12 ? `${text.slice(0, 11)}…` : text;
-}

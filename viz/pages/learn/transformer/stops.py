@@ -52,8 +52,8 @@ def of(trace: "Trace", site: str, path: "TokenPath | None", origin: "Origin | No
 def _model(trace: "Trace", site: str) -> Stop:
     layers, _heads = trace.shapes[site]
     text = plural(
-        "Each column is a token. It rises through {count} layer; lines show from which tokens it takes information.",
-        "Each column is a token. It rises through {count} layers; lines show from which tokens it takes information.",
+        "Each column is a token. It rises through {count} layer; what it takes from other tokens flows in sideways.",
+        "Each column is a token. It rises through {count} layers; what it takes from other tokens flows in sideways.",
         layers,
     )
     return Stop("model", "", NO_STEP, _("The whole model"), text)

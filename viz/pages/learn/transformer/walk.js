@@ -40,10 +40,10 @@ import { centreOf, isStill, nearest, TURN_MS, Zoom } from "./zoom.js";
  *   edit: "" | "off" | "point" | "forced",
  * }} Place where a person is; all counted from 0 but `stop`
  * @typedef {{ depth: Depth, end: Place["end"], at: number, title: string, text: string, dimension: number | null }} Stop
- * @typedef {{ name: "encoder" | "decoder", layers: number, first: number, total: number, tokens: string[], prompt: number }} Stack
+ * @typedef {{ name: "encoder" | "decoder", layers: number, first: number, total: number, tokens: string[], prompt: number, kinds: string[][], waves: number }} Stack
  * @typedef {{ token: string, probability: number }} Candidate
  * @typedef {{
- *   stacks: Stack[], sites: { site: string, layers: number, heads: number }[], written: Candidate[][], hasLengths: boolean,
+ *   stacks: Stack[], sites: { site: string, layers: number, heads: number, hasNorms: boolean }[], written: Candidate[][], lens: Candidate[][],
  *   colours: Record<string, string>, signed: InkedScale, sequential: InkedScale, realColour: string, otherColour: string,
  *   patches: import("./patches.js").PatchData | null,
  *   name: string, digest: string, command: Command<Place>,
@@ -154,7 +154,10 @@ export class Walk extends PlayerView {
     this.model = null;
     this.drawn = "";
     this.root.style.setProperty("--walk-changed", this.header.colours.position);
-    for (const kind of ["self", "cross"]) this.root.style.setProperty(`--walk-${kind}`, this.header.colours[kind]);
+    /** @type {Record<string, string>} */
+    const colours = { ...this.header.colours, network: this.header.colours.feed_forward };
+    for (const kind of ["self", "cross", "network", "position"])
+      this.root.style.setProperty(`--walk-${kind}-own`, colours[kind]);
     this.tools.replaceChildren(this.transport.element, this.linesChoice());
     const save = pictureButton(this.root, () => `${this.header.name}-${this.state.depth}`);
     const bar = element("div", "walk-bar", this.trail, this.buttons, save);
@@ -513,7 +516,7 @@ export class Walk extends PlayerView {
   hint() {
     if (this.state.edit) return this.toldOfEdit();
     const hints = {
-      model: _("Click a column to see what a layer does to its token, or a line to see the head behind it."),
+      model: _("Click a layer to see what it does to a token; click the name of a token to follow it."),
       layer: _("What this layer adds to the token. Click a head to open it."),
       head: _("One row of this head. Click a key to see how its score comes about."),
       cell: _("One weight. Click a product to see its two numbers."),

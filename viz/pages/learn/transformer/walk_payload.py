@@ -98,6 +98,8 @@ class WalkStack:
     total: int
     tokens: Tokens  #: what is read at the bottom of each column
     prompt: int  #: so many of all tokens were not written by the model but given
+    kinds: Sequence[Sequence[str]]  #: of each layer its sub-layers, whose norms are sent; none where they are unknown
+    waves: int  #: so many components of what positions add to each token are sent
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,7 @@ class WalkSite:
     site: Site
     layers: int
     heads: int
+    has_norms: bool  #: whether the norms of what its heads add are sent
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +140,9 @@ class WalkPicture:
     sites: Sequence[WalkSite]
     #: of each column of the decoder, the candidates for the next token; none for a prompt's.
     written: Sequence[Sequence[WalkCandidate]]
-    has_lengths: bool  #: whether the lengths of the residual stream follow the weights, stack by stack, [level, token]
-    #: all weights [site: layer, head, query, key], then the lengths, as compressed float32.
-    numbers: UInt8[np.ndarray, "byte"]
+    #: of each of them, what every level would say if it were the last, level 0 being the input; none where unknown.
+    lens: Sequence[Sequence[WalkCandidate]]
+    numbers: UInt8[np.ndarray, "byte"]  #: of `data.Numbers`
     colours: Mapping[str, str]
     patches: Patches | None  #: of a source that is drawn as a picture
     signed: Inks = DIVERGING_INKS
@@ -152,7 +155,8 @@ class WalkPicture:
         """The picture of a trace; of a long text, of the columns around what is followed."""
         seen = data.windows(trace, place.site, place.row, place.key)
         columns = tuple((stack, window.start, window.stop) for stack, window in seen.items())
-        numbers, has_lengths = data.numbers_between(trace, reader, columns)
+        numbers = data.numbers_between(trace, reader, columns)
+        lens = data.lens(trace, reader, place.row if place.stack == "decoder" else 0) if trace.steps else {}
         steps = dict(enumerate(trace.steps, start=trace.rows_before))
         rows = range(seen["decoder"].start, seen["decoder"].stop) if "decoder" in seen else ()
         return cls(
@@ -164,18 +168,22 @@ class WalkPicture:
                     total=len(data.tokens_of(trace, stack)),
                     tokens=data.tokens_of(trace, stack)[window],
                     prompt=trace.rows_before if stack == "decoder" else len(trace.source_tokens),
+                    kinds=numbers.kinds.get(stack, ()),
+                    waves=numbers.waves.get(stack, 0),
                 )
                 for stack, window in seen.items()
             ],
-            sites=[WalkSite(site, *trace.shapes[site]) for site in SITES if site in trace.sites],
+            sites=[
+                WalkSite(site, *trace.shapes[site], site in numbers.head_norms) for site in SITES if site in trace.sites
+            ],
             written=[
                 [WalkCandidate(each.token, exp(each.log_prob)) for each in steps[row].candidates[:CANDIDATES]]
                 if row in steps
                 else []
                 for row in rows
             ],
-            has_lengths=has_lengths,
-            numbers=numbers,
+            lens=[[WalkCandidate(token, chance) for token, chance in lens.get(row, ())] for row in rows],
+            numbers=numbers.packed,
             colours=COLOURS,
             patches=None
             if (grid := trace.source.grid) is None

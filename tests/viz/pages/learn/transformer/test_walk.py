@@ -75,6 +75,29 @@ def badges(app: AppTest) -> str:
 # ---- the model ----
 
 
+def axes_of(site: str) -> tuple[str, str]:
+    """Whose tokens ask in a site, and whose are asked."""
+    rows, kind = site.split(".")
+    return rows, "encoder" if kind == "cross" else rows
+
+
+def tokens_of(header: Any, stack: str) -> int:
+    (tokens,) = (each["tokens"] for each in header["stacks"] if each["name"] == stack)
+    return len(tokens)
+
+
+def norms_of(numbers: Any, header: Any) -> dict[str, tuple[Any, Any]]:
+    """By stack the norms at its begin, and of its sub-layers: what is added, summed, after [sub-layer, 3, token]."""
+    found, start = {}, 0
+    for stack in header["stacks"]:
+        columns, count = len(stack["tokens"]), sum(map(len, stack["kinds"]))
+        begin = numbers[start : start + columns]
+        start += columns
+        found[stack["name"]] = begin, numbers[start : start + 3 * count * columns].reshape(count, 3, columns)
+        start += (3 * count + 16 + stack["waves"]) * columns
+    return found
+
+
 def test_the_picture_holds_the_traces_weights_lengths_and_candidates_and_a_way_of_fifteen_stops(app: AppTest) -> None:
     opened(app, "learn")
     trace, numbers, header = trace_of(app), numbers_of(app), header_of(app)
@@ -84,12 +107,16 @@ def test_the_picture_holds_the_traces_weights_lengths_and_candidates_and_a_way_o
     weights = [trace.weights(site, layer).numpy() for site in trace.sites for layer in range(trace.shapes[site][0])]
     count = sum(each.size for each in weights)
     np.testing.assert_allclose(numbers[:count], np.concatenate([each.ravel() for each in weights]), atol=1e-6)
-    ends = [trace.recorded[f"{stack}.layers.1.hook_output"].norm(dim=-1).numpy() for stack in ("encoder", "decoder")]
-    lengths = numbers[count:]
-    sizes = [3 * len(trace.source_tokens), 3 * len(trace.target_tokens)]
-    assert len(lengths) == sum(sizes)
-    np.testing.assert_allclose(lengths[sizes[0] - len(ends[0]) : sizes[0]], ends[0], rtol=1e-5)
-    np.testing.assert_allclose(lengths[-len(ends[1]) :], ends[1], rtol=1e-5)
+    for stack, (_begin, sublayers) in norms_of(numbers[count:], header).items():
+        end = trace.recorded[f"{stack}.layers.1.hook_output"].norm(dim=-1).numpy()
+        np.testing.assert_allclose(sublayers[-1, 2], end, rtol=1e-5)
+    # The norms of what heads add stand at the end; those of the last site are as of its output matrix.
+    *_others, site = trace.sites
+    output = models.text_reader(app.session_state["selection"].model).output_projection(site, 1)
+    added = (trace.head_output(site, 1) @ output).norm(dim=-1).numpy()
+    np.testing.assert_allclose(numbers[-added.size :], added.ravel(), rtol=1e-4)
+    # What each layer would say ends with what is said.
+    assert [column[-1]["token"] for column in header["lens"]] == [step.candidates[0].token for step in trace.steps]
     # Each column of the decoder has the candidates of its step.
     assert [column[0]["token"] for column in header["written"]] == [step.token for step in trace.steps]
     for column in header["written"]:
@@ -121,12 +148,15 @@ def test_a_column_is_as_wide_after_the_last_layer_as_the_stream_that_its_last_pa
     place = {"depth": "layer", "head": "L1H1", "token": "2", "site": "encoder.self" if name != "gpt2" else DECODER}
     any_model.query_params.update(**TAB, **place)
     header = header_of(opened_with(any_model, name, "learn"))
-    stacks = {stack["name"]: len(stack["tokens"]) for stack in header["stacks"]}
-    first, parts = next(iter(stacks.values())), header["path"]["parts"]
-    count = 1 + max(part["stage"] for part in parts)
-    rest = first * count + 3 * (sum(stacks.values()) - first)  # a decoder behind it has two layers
-    lengths = numbers_of(any_model)[-rest:][: count * first].reshape(count, first)[:, 2]
-    streams = [next(part for part in reversed(parts) if part["stage"] == stage)["stream"] for stage in range(count)]
+    parts, stack = header["path"]["parts"], header["stacks"][0]["name"]
+    weights = sum(
+        site["layers"] * site["heads"] * tokens_of(header, rows) * tokens_of(header, keys)
+        for site in header["sites"]
+        for rows, keys in [axes_of(site["site"])]
+    )
+    begin, sublayers = norms_of(numbers_of(any_model)[weights:], header)[stack]
+    lengths = [begin[2], *sublayers[:, 2, 2]]
+    streams = [parts[0]["stream"], *(part["stream"] for part in parts if part["stage"])]
     np.testing.assert_allclose(lengths, streams, rtol=1e-3)
 
 

@@ -1,0 +1,80 @@
+// The machine of the Transformer: where its parts stand, and that rivers do not cross.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { columnMiddle, laneOf, layOut, levelAt } from "../../viz/pages/learn/transformer/machine_layout.js";
+import { river } from "../../viz/pages/learn/transformer/machine_shapes.js";
+
+const ENCODER = ["self", "feed_forward"];
+const DECODER = ["self", "cross", "feed_forward"];
+const tower = (name, columns, kinds, layers, hasLens = false) => ({
+  name,
+  columns,
+  kinds: Array(layers).fill(kinds),
+  hasPositions: true,
+  hasLens,
+});
+const BOTH = [tower("encoder", 16, ENCODER, 6), tower("decoder", 15, DECODER, 6, true)];
+const room = (width) => ({ width, level: 60, least: 7, tokens: 78, outputs: 112, hasTitle: true });
+
+test("sub-layers lie one above the other, within their layer and the picture, at every width", () => {
+  for (const width of [326, 640, 900, 1050, 2000]) {
+    const { towers, height, width: whole, isStacked } = layOut(BOTH, room(width));
+    assert.equal(whole, width);
+    assert.equal(isStacked, width < 640);
+    for (const { layers, end, embedding, positions } of towers) {
+      let foot = positions.top;
+      for (const layer of layers) {
+        assert.ok(Math.abs(layer.foot - foot) < 1e-9);
+        for (const body of layer.bodies) {
+          assert.ok(body.foot <= foot + 1e-9 && body.top < body.foot && body.top >= layer.top - 1e-9);
+          foot = body.top;
+        }
+        foot = layer.top;
+      }
+      assert.equal(end, foot);
+      assert.ok(embedding.foot < height && end > 0);
+    }
+  }
+});
+
+test("an opened layer unfolds in y alone: no token moves sideways", () => {
+  const closed = layOut(BOTH, room(1050));
+  const open = layOut(BOTH, room(1050), (stack, layer) => (stack === "decoder" && layer === 4 ? 6 : 1));
+  const heights = ({ towers }) => towers[1].layers.map(({ top, foot }) => Math.round(foot - top));
+  assert.deepEqual(heights(closed), Array(6).fill(60));
+  assert.deepEqual(heights(open), [60, 60, 60, 60, 360, 60]);
+  for (let column = 0; column < 15; column++)
+    assert.equal(columnMiddle(open, open.towers[1], column), columnMiddle(closed, closed.towers[1], column));
+});
+
+test("a height belongs to the input, a layer or the output", () => {
+  const [encoder] = layOut(BOTH, room(1050)).towers;
+  assert.equal(levelAt(encoder, encoder.embedding.foot), 0);
+  encoder.layers.forEach(({ top, foot }, layer) => assert.equal(levelAt(encoder, (top + foot) / 2), layer + 1));
+  assert.equal(levelAt(encoder, encoder.end - 10), 7);
+});
+
+test("lanes lie side by side between the towers, the one from afar outside", () => {
+  const machine = layOut(BOTH, room(1050));
+  const [encoder, decoder] = machine.towers;
+  const lanes = Array.from({ length: 16 }, (_lane, column) => laneOf(machine, column));
+  lanes.slice(1).forEach(({ x, y }, at) => assert.ok(x < lanes[at].x && y > lanes[at].y));
+  assert.ok(lanes[15].x > encoder.left + 16 * machine.pitch && lanes[0].x < decoder.left);
+});
+
+test("a river is as wide as its weights, and its tributaries run in the order of their positions", () => {
+  const weights = [0.1, 0.3, 0.2, 0.001, 0.399];
+  const place = { x: 50, top: 0, foot: 40, thick: 20, least: 0.004, from: (key) => 10 + 20 * key };
+  const parts = river(weights, place);
+  assert.deepEqual(
+    parts.map(({ key }) => key),
+    [0, 1, 2, 4],
+  );
+  for (const { width, weight } of parts) assert.ok(Math.abs(width - 20 * weight) < 1e-9);
+  const ends = parts.map(({ path }) => Number(path.match(/([\d.]+)(?: [\d.]+)?V0$/)[1]));
+  assert.deepEqual(
+    [...ends].sort((a, b) => a - b),
+    ends,
+  );
+  assert.ok(ends.every((end) => end > 40 && end < 60));
+});

@@ -1,0 +1,161 @@
+// The machine at rest: slabs, streams with what is added to them, networks, the memory's lanes, and how tokens enter. What
+// is lit of it, and the rivers into it, are drawn by model_scene.js.
+import { svg } from "../../../pictures/shared/drawing.js";
+import { _ } from "../../../pictures/shared/messages.js";
+import { clamp } from "../../../pictures/shared/picture.js";
+import { columnMiddle, laneOf } from "./machine_layout.js";
+import { bulb, lanePath, ribbon, smooth, throughLayer, wedge } from "./machine_shapes.js";
+import { SHOWN } from "./model_columns.js";
+import { imageAddress } from "./pixel_image.js";
+
+/** @import { Kind, Machine, Placed } from "./machine_layout.js" */
+/** @import { ModelColumns } from "./model_columns.js" */
+/** @import { PaintedScale } from "./row_pictures.js" */
+/** @import { Stack } from "./walk.js" */
+
+/** How wide the widest stream is, and a network, as a share of a column. */
+const [STREAM, NETWORK] = [0.6, 0.86];
+/** Where columns are closer, networks and wedges are not drawn. */
+const DETAILED_FROM = 8;
+/** What of a chance is drawn above a column. */
+export const CHANCE = 22;
+
+export class MachineDrawing {
+  /** @param {ModelColumns} columns @param {Machine} machine */
+  constructor(columns, machine) {
+    this.columns = columns;
+    this.machine = machine;
+  }
+
+  /** @param {Stack} stack @returns {Placed} */
+  towerOf({ name }) {
+    const { towers } = this.machine;
+    return towers.find((tower) => tower.name === name) ?? towers[0];
+  }
+
+  /** @param {Stack} stack @param {number} column */
+  x(stack, column) {
+    return columnMiddle(this.machine, this.towerOf(stack), column);
+  }
+
+  /** Half the width of a vector. @param {number | undefined} norm */
+  half(norm) {
+    return Math.max(0.6, (this.columns.share(norm) * this.machine.pitch * STREAM) / 2);
+  }
+
+  /** Attention mixes tokens: a slab across all columns. @param {Stack} stack */
+  slabs(stack) {
+    const { left, columns, layers } = this.towerOf(stack);
+    const width = columns * this.machine.pitch;
+    return layers
+      .flatMap(({ bodies }) => bodies)
+      .filter(({ kind }) => kind !== "feed_forward")
+      .map(({ kind, top, foot }) =>
+        svg("rect", { x: left - 3, y: top, width: width + 6, height: foot - top, rx: 6, class: `model-slab ${kind}` }),
+      );
+  }
+
+  /** What a column is made of in a layer. @param {Stack} stack @param {number} layer @param {number} column */
+  columnParts(stack, layer, column) {
+    const { columns, machine } = this;
+    const placed = this.towerOf(stack).layers[layer];
+    const x = this.x(stack, column);
+    const bodies = placed.bodies.map((body) => ({ ...body, of: columns.added(stack, layer, body.kind, column) }));
+    const half = (/** @type {number | undefined} */ norm) => this.half(norm);
+    const points = throughLayer(placed, bodies, half, columns.length(stack, layer, column));
+    const parts = [svg("path", { d: ribbon(x, points), class: "model-stream" })];
+    if (machine.pitch < DETAILED_FROM) return parts;
+    for (const { kind, of, top, foot } of bodies) {
+      if (kind === "feed_forward") {
+        const wide = (machine.pitch * NETWORK) / 2;
+        const d = bulb(x, Math.min(this.half(of?.before) + 1, wide), wide, foot, top);
+        parts.push(svg("path", { d, class: "model-network" }));
+      }
+      const height = Math.min((foot - top) * 0.6, 22) + 4;
+      if (of)
+        parts.push(svg("path", { d: wedge(x, this.half(of.added), top + 1, height), class: `model-added ${kind}` }));
+    }
+    return parts;
+  }
+
+  /** The first numbers of a token's vector, as a column of cells. @param {Stack} stack @param {number} column @param {PaintedScale} scale */
+  vector(stack, column, { pixels }) {
+    const { top, foot } = this.towerOf(stack).embedding;
+    const width = clamp(2, this.machine.pitch * 0.46, 16);
+    const box = { x: this.x(stack, column) - width / 2, y: top + 2, width, height: foot - top - 4 };
+    const found = this.columns.norms.get(stack.name)?.vectors;
+    if (!found) return svg("rect", { ...box, class: "model-vector unknown" });
+    const bound = found.reduce((most, value) => Math.max(most, Math.abs(value)), 0) * 0.6 || 1;
+    const own = found.subarray(column * SHOWN, (column + 1) * SHOWN);
+    const colours = Uint32Array.from(own, (value) => pixels[Math.round(255 * clamp(0, 0.5 + value / bound / 2, 1))]);
+    const look = { ...box, href: imageAddress(colours, 1), preserveAspectRatio: "none", class: "model-vector" };
+    return svg("image", look);
+  }
+
+  /** What positions add: some components as waves, read off where each token stands. @param {Stack} stack */
+  waves(stack) {
+    const { tokens, waves } = stack;
+    const found = this.columns.norms.get(stack.name)?.waves;
+    if (!found || !waves) return [];
+    const { top, foot } = this.towerOf(stack).positions;
+    const most = found.reduce((size, value) => Math.max(size, Math.abs(value)), 0) || 1;
+    const [middle, high] = [(top + foot) / 2, (foot - top) * 0.38];
+    return Array.from({ length: waves }, (_wave, at) => {
+      const points = tokens.map((_token, column) => {
+        const y = middle - (found[column * waves + at] / most) * high;
+        return /** @type {[number, number]} */ ([this.x(stack, column), y]);
+      });
+      const dots = points.map(([cx, cy]) => svg("circle", { cx, cy, r: 1.6 }));
+      return svg(
+        "g",
+        { class: "model-wave", style: `--faint:${0.95 - at * 0.28}` },
+        svg("path", { d: smooth(points) }),
+        ...dots,
+      );
+    });
+  }
+
+  /** The lane of a source token, down to the lowest layer that reads it or all others. @param {number} column @param {number} [to] */
+  lane(column, to = this.lowest) {
+    const [encoder] = this.machine.towers;
+    const lane = laneOf(this.machine, column);
+    return lanePath(columnMiddle(this.machine, encoder, column), encoder.end, lane, to);
+  }
+
+  /** Where the memory ends: at the cross-attention that is farthest from the encoder. */
+  get lowest() {
+    const rails = this.machine.towers[1].layers.map((_layer, layer) => this.rail(layer));
+    return this.machine.isStacked ? Math.min(...rails) : Math.max(...rails);
+  }
+
+  /** The height at which cross-attention of a layer reads. @param {number} layer */
+  rail(layer) {
+    const cross = this.machine.towers[1].layers[layer]?.bodies.find(({ kind }) => kind === "cross");
+    return cross ? (cross.top + cross.foot) / 2 : this.machine.towers[1].end;
+  }
+
+  /** Where a body of a layer is. @param {Stack} stack @param {number} layer @param {string} kind */
+  body(stack, layer, kind) {
+    return this.towerOf(stack).layers[layer]?.bodies.find((body) => body.kind === kind);
+  }
+}
+
+/** The sub-layers of a stack; where a model does not tell them, the attentions that are known. @param {ModelColumns} columns @param {Stack} stack @returns {Kind[][]} */
+export function kindsOf(columns, { name, layers, kinds }) {
+  if (kinds.length) return /** @type {Kind[][]} */ (kinds);
+  const known = /** @type {Kind[]} */ (["self", "cross"].filter((kind) => columns.sites.has(`${name}.${kind}`)));
+  return Array.from({ length: layers }, () => known);
+}
+
+/** What the shapes mean. @param {ModelColumns} columns @param {Record<string, string>} colours @returns {[string, string][]} */
+export function legendOf({ header, sites, norms }, colours) {
+  /** @type {[string, string][]} */
+  const found = [
+    ["var(--walk-stream)", norms.size ? _("stream: as wide as its norm (log scale)") : _("stream of a token")],
+  ];
+  found.push([colours.self, _("attention of one head: as wide as its weights")]);
+  if (sites.has("decoder.cross")) found.push([colours.cross, _("memory: what the encoder says of each token")]);
+  if (header.stacks.some(({ kinds }) => kinds.flat().includes("feed_forward")))
+    found.push([colours.feed_forward, _("feed-forward: each token alone")]);
+  return found;
+}
