@@ -33,7 +33,7 @@ def test_clicks_lead_from_the_model_to_a_product_and_the_trail_and_escape_lead_b
     picture.locator("[data-node='encoder 2 1']").click()
     expect(trail.last).to_contain_text("Layer 2")
     expect(page).to_have_url(re.compile("depth=layer"))
-    picture.locator(".head-tile").nth(2).click()
+    picture.locator(".stratum").nth(2).click()
     expect(trail.last).to_have_text("Self-attention · L2 H3")
     expect(page).to_have_url(re.compile("head=L2H3"))
     # The first number of the first key, below its place in the picture.
@@ -192,7 +192,7 @@ def test_the_whole_walk_is_a_file_that_says_the_same_without_a_network(
     kept = tab.locator(".walk[data-ready]")
     expect(kept.locator(".model-scene")).to_be_visible()
     # Elsewhere than where the file begins: another token, another head, another key.
-    steps = ("[data-node='decoder 2 2']", ".head-tile:visible >> nth=1", ".keys .key >> nth=1", ".product >> nth=2")
+    steps = ("[data-node='decoder 2 2']", ".stratum >> nth=1", ".keys .key >> nth=1", ".product >> nth=2")
     for depth, step in zip(("layer", "head", "cell", "number"), steps, strict=True):
         for each in (picture, kept):
             each.locator(step).click()

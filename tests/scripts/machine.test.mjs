@@ -1,7 +1,7 @@
 // The machine of the Transformer: where its parts stand, and that rivers do not cross.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { columnMiddle, laneOf, layOut, levelAt } from "../../viz/pages/learn/transformer/machine_layout.js";
+import { laneOf, layOut, openLayer } from "../../viz/pages/learn/transformer/machine_layout.js";
 import { river } from "../../viz/pages/learn/transformer/machine_shapes.js";
 
 const ENCODER = ["self", "feed_forward"];
@@ -37,21 +37,23 @@ test("sub-layers lie one above the other, within their layer and the picture, at
   }
 });
 
-test("an opened layer unfolds in y alone: no token moves sideways", () => {
-  const closed = layOut(BOTH, room(1050));
-  const open = layOut(BOTH, room(1050), (stack, layer) => (stack === "decoder" && layer === 4 ? 6 : 1));
-  const heights = ({ towers }) => towers[1].layers.map(({ top, foot }) => Math.round(foot - top));
-  assert.deepEqual(heights(closed), Array(6).fill(60));
-  assert.deepEqual(heights(open), [60, 60, 60, 60, 360, 60]);
-  for (let column = 0; column < 15; column++)
-    assert.equal(columnMiddle(open, open.towers[1], column), columnMiddle(closed, closed.towers[1], column));
-});
-
-test("a height belongs to the input, a layer or the output", () => {
-  const [encoder] = layOut(BOTH, room(1050)).towers;
-  assert.equal(levelAt(encoder, encoder.embedding.foot), 0);
-  encoder.layers.forEach(({ top, foot }, layer) => assert.equal(levelAt(encoder, (top + foot) / 2), layer + 1));
-  assert.equal(levelAt(encoder, encoder.end - 10), 7);
+test("an opened layer has a stratum a head, from below to above, and all columns within the page", () => {
+  const place = { width: 1050, columns: 15, keys: 16, heads: { self: 8, cross: 8 }, open: "cross" };
+  const { bodies, left, pitch, tokens, width, height } = openLayer(DECODER, place);
+  assert.deepEqual(
+    bodies.map(({ kind, strata }) => [kind, strata.length]),
+    [
+      ["self", 8],
+      ["cross", 8],
+      ["feed_forward", 0],
+    ],
+  );
+  assert.ok(width === 1050 && left + 15 * pitch < width && tokens < height);
+  bodies.slice(1).forEach(({ foot }, at) => assert.ok(foot < bodies[at].top));
+  const tall = bodies.map(({ strata: [first] }) => first && first.foot - first.top);
+  assert.ok(tall[1] > 2 * tall[0], "the attention that is looked at has the room");
+  for (const { strata, top, foot } of bodies)
+    for (const stratum of strata) assert.ok(stratum.top >= top && stratum.foot <= foot);
 });
 
 test("lanes lie side by side between the towers, the one from afar outside", () => {

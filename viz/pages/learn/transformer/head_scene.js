@@ -46,6 +46,12 @@ export class HeadScene {
     return this.tokens.findIndex((token) => token.contains(/** @type {Node} */ (target)));
   }
 
+  /** The columns of its keys, as a layer shows them too. */
+  get outer() {
+    const grounds = [...this.element.querySelectorAll(".steps .step:first-child .ground")];
+    return grounds.length ? [grounds[0], grounds[grounds.length - 1]] : [];
+  }
+
   draw() {
     const { width } = this.walk;
     // Side by side, the words take their share; on a narrow page they stand above the picture.

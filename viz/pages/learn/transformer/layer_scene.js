@@ -2,12 +2,14 @@
 // another layer, and the steps of the open one, each with its vector as a strip, each attention with its heads as tiles.
 import { closest, consume, isCombination, reachByTab } from "../../../pictures/shared/items.js";
 import { _, said } from "../../../pictures/shared/messages.js";
-import { button, clamp, element, tokenElement } from "../../../pictures/shared/picture.js";
+import { button, element, tokenElement } from "../../../pictures/shared/picture.js";
+import { LayerMachine } from "./layer_machine.js";
 import { pathChart, shareText, stageBoxes } from "./path_chart.js";
 import { imageAddress } from "./pixel_image.js";
 import { exactNumber, roughNumber, stepWords } from "./row_pictures.js";
 
 /** @import { Part } from "./path_chart.js" */
+/** @import { Place } from "./walk.js" */
 /** @typedef {import("./walk.js").Walk} Walk */
 /**
  * A step: its vector, in groups of `group` (0 for none), with its norm and the size of its largest number.
@@ -17,7 +19,7 @@ import { exactNumber, roughNumber, stepWords } from "./row_pictures.js";
  *   bars: { label: string, value: number }[],
  * }} Step
  * @typedef {{ stage: number, stages: string[], parts: Part[], rows: Step[] }} PathData
- * @typedef {{ make: () => HTMLElement, begins: boolean, isOpen: boolean }} Line what is made when its frame comes: whether a sub-layer begins with it, and whether the open head is in it
+ * @typedef {{ make: () => HTMLElement, begins: boolean }} Line what is made when its frame comes: whether a sub-layer begins with it
  */
 
 const LEGEND = [
@@ -63,21 +65,28 @@ export class LayerScene {
     this.walk = walk;
     this.data = { ...path, colours: walk.header.colours };
     this.token = walk.columns.token(walk.columns.stackOf(walk.state.site).name, walk.state.row);
-    this.element = element("div", "layer-scene", this.bar, this.chart, this.buttons, this.steps);
+    this.machine = walk.state.end ? null : new LayerMachine(walk);
+    const parts = this.machine ? [this.machine.element] : [];
+    this.element = element("div", "layer-scene", ...parts, this.bar, this.chart, this.buttons, this.steps);
     this.chart.addEventListener("click", (event) => {
       const ground = /** @type {SVGElement | null} */ (closest(event, "[data-stage]"));
       if (ground) this.open(Number(ground.dataset.stage));
     });
     this.buttons.addEventListener("keydown", (event) => this.press(event));
-    this.element.addEventListener("into", (event) => {
-      const tile = closest(event, "[data-head]");
-      if (!tile) return;
-      tile.click();
-      event.preventDefault();
-    });
+  }
+
+  /** What the whole model shows too. */
+  get outer() {
+    return this.machine ? [this.machine.frame] : [];
+  }
+
+  /** What a head shows too. @param {Place} place */
+  partOf({ site, head }) {
+    return [...this.element.querySelectorAll(`[data-site="${site}"][data-head="${head}"] .stratum-ground`)];
   }
 
   draw() {
+    this.machine?.draw();
     const { parts, colours, stage, stages } = this.data;
     const { token } = this;
     const { width } = this.walk;
@@ -104,11 +113,10 @@ export class LayerScene {
     reachByTab(this.stages, this.stages[stage]);
     this.buttons.replaceChildren(...this.stages);
     const lines = this.folded(this.lines());
-    const open = lines.findIndex(({ isOpen }) => isOpen);
     this.walk.fill(
       this.steps,
       lines.map(({ make }) => make),
-      Math.max(open, 0) + 1,
+      1,
     );
   }
 
@@ -140,26 +148,20 @@ export class LayerScene {
         const steps = element("ol", "path-steps", ...group.map((line) => line.make()));
         return element("li", "path-part", element("details", { open }, summary, steps));
       };
-      return { make, begins: true, isOpen: group.some(({ isOpen }) => isOpen) };
+      return { make, begins: true };
     });
   }
 
   /** @returns {Line[]} */
   lines() {
-    let before = "";
     let isEnded = true;
     const isPre = this.data.rows[0]?.kind === "norm";
-    return this.data.rows.flatMap((step) => {
+    return this.data.rows.map((step) => {
       const { kind } = step;
       const colour = this.data.colours[kind] ?? "var(--st-text-color)";
-      const isFirst = kind !== before && (kind === "self" || kind === "cross");
-      before = kind;
       const begins = isEnded && (isPre || kind !== "norm");
       isEnded = kind === "stream" || (isEnded && !begins);
-      const line = { make: () => this.line(step, colour), begins: begins && !isFirst, isOpen: false };
-      if (!isFirst) return [line];
-      const isOpen = this.walk.state.site.endsWith(kind);
-      return [{ make: () => this.heads(kind, colour), begins, isOpen }, line];
+      return { make: () => this.line(step, colour), begins };
     });
   }
 
@@ -169,47 +171,6 @@ export class LayerScene {
     if (step.count) picture.append(this.strip(step));
     if (step.bars.length) picture.append(this.barsOf(step, colour));
     return element("li", { className: "path-step", style: `--kind:${colour}` }, stepWords(step), picture);
-  }
-
-  /** The heads of an attention of this layer, each as a tile; the row of the token is framed. @param {"self" | "cross"} kind @param {string} colour */
-  heads(kind, colour) {
-    const { columns, state, model } = this.walk;
-    const stack = columns.stackOf(state.site);
-    const site = `${stack.name}.${kind}`;
-    const count = columns.sites.get(site)?.heads ?? 0;
-    const layer = this.data.stage - 1;
-    const tiles = Array.from({ length: count }, (_tile, head) => {
-      const key = site === state.site ? state.key : (model?.strongestKey(site, state.row) ?? 0);
-      const isOpen = site === state.site && head === state.head;
-      const look = { className: isOpen ? "head-tile open" : "head-tile", dataset: { head, inPicture: "" } };
-      const tile = button(
-        look,
-        () => this.walk.go({ depth: "head", site, layer, head, key }, tile),
-        this.tile(site, layer, head),
-        `H${head + 1}`,
-      );
-      tile.ariaLabel = _("Open head {number}", { number: head + 1 });
-      return tile;
-    });
-    const text = _("Rows are queries, columns are keys; the row of the token is framed. Click a head to open it.");
-    const title = kind === "cross" ? _("The heads of cross-attention") : _("The heads of self-attention");
-    const look = { className: "path-step", style: `--kind:${colour}` };
-    return element("li", look, stepWords({ title, text }), element("div", "head-tiles", ...tiles));
-  }
-
-  /** @param {string} site @param {number} layer @param {number} head */
-  tile(site, layer, head) {
-    const found = this.walk.columns.tile(site, layer, head);
-    if (!found) return element("span", "tile-frame");
-    const { pixels } = this.walk.scales.sequential;
-    const codeOf = (/** @type {number} */ weight) => pixels[Math.round(255 * Math.sqrt(clamp(0, weight, 1)))];
-    const image = imageOf(Uint32Array.from(found.values, codeOf), found.columns);
-    const row = this.walk.state.row - this.walk.columns.stackOf(site).first;
-    const mark = element("span", {
-      className: "tile-row",
-      style: `top:${(100 * row) / found.rows}%;height:${100 / found.rows}%`,
-    });
-    return element("span", "tile-frame", image, mark);
   }
 
   /** @param {Step} step */

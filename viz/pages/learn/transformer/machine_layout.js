@@ -35,8 +35,8 @@ const TIGHT = { left: 8, right: 12, lens: 58, beside: 16, lane: 2.4, lanes: 34 }
 /** Above the encoder, where its lanes turn. */
 const TURN = 26;
 
-/** @param {Tower[]} towers the encoder first @param {Room} room @param {(stack: string, layer: number) => number} [opened] how many times as high a layer is as a closed one @returns {Machine} */
-export function layOut(towers, room, opened = () => 1) {
+/** @param {Tower[]} towers the encoder first @param {Room} room @returns {Machine} */
+export function layOut(towers, room) {
   const isStacked = towers.length > 1 && room.width < STACKED_BELOW;
   const around = room.width < STACKED_BELOW ? TIGHT : room.width < ROOMY_FROM ? CLOSE : ROOMY;
   const [first, last] = [towers[0], towers[towers.length - 1]];
@@ -56,14 +56,14 @@ export function layOut(towers, room, opened = () => 1) {
   const lanes = hasMemory ? lane * first.columns + TURN : 0;
   /** @type {Placed[]} */
   const placed = [];
-  const heights = towers.map((tower) => heightOf(tower, room, opened));
+  const heights = towers.map((tower) => heightOf(tower, room));
   const above = Math.max(room.outputs, room.hasTitle ? 24 : 8);
   const tallest = isStacked ? 0 : Math.max(...heights);
   let foot = isStacked ? 0 : Math.max(above, lanes + (room.hasTitle ? 38 : 0)) + tallest;
   if (isStacked) foot = above + heights[1] + lanes + heights[0] + room.tokens;
   let left = begin;
   towers.forEach((tower, at) => {
-    placed.push(place(tower, left, foot, room, opened));
+    placed.push(place(tower, left, foot, room));
     if (isStacked) foot -= heights[0] + lanes + room.tokens;
     else left += tower.columns * pitch + (at + 1 < towers.length ? shaft : 0);
   });
@@ -83,25 +83,24 @@ export function layOut(towers, room, opened = () => 1) {
 /** @param {number[]} numbers */
 const total = (numbers) => numbers.reduce((all, each) => all + each, 0);
 
-/** @param {Tower} tower @param {Room} room @param {(stack: string, layer: number) => number} opened */
-const heightOf = ({ name, kinds, hasPositions }, { level }, opened) =>
-  EMBEDDING + (hasPositions ? POSITIONS : 6) + total(kinds.map((_kinds, layer) => level * opened(name, layer)));
+/** @param {Tower} tower @param {Room} room */
+const heightOf = ({ kinds, hasPositions }, { level }) =>
+  EMBEDDING + (hasPositions ? POSITIONS : 6) + kinds.length * level;
 
-/** @param {Tower} tower @param {number} left @param {number} foot @param {Room} room @param {(stack: string, layer: number) => number} opened @returns {Placed} */
-function place({ name, columns, kinds, hasPositions }, left, foot, { level }, opened) {
+/** @param {Tower} tower @param {number} left @param {number} foot @param {Room} room @returns {Placed} */
+function place({ name, columns, kinds, hasPositions }, left, foot, { level }) {
   const embedding = { foot, top: foot - EMBEDDING };
   const positions = { foot: embedding.top, top: embedding.top - (hasPositions ? POSITIONS : 6) };
   let at = positions.top;
   const layers = kinds.map((of, layer) => {
-    const height = level * opened(name, layer);
-    const unit = height / total([...of.map((kind) => SHARES[kind] + SHARES.gap), of.length ? 0 : 1]);
+    const unit = level / total([...of.map((kind) => SHARES[kind] + SHARES.gap), of.length ? 0 : 1]);
     const low = at;
     const bodies = of.map((kind) => {
       const foot = at - SHARES.gap * unit;
       at = foot - SHARES[kind] * unit;
       return { kind, layer, foot, top: at };
     });
-    at = low - height;
+    at = low - level;
     return { foot: low, top: at, bodies };
   });
   return { name, left, columns, layers, end: at, tokens: foot, embedding, positions };
@@ -118,9 +117,51 @@ export function laneOf({ shaft, towers: [encoder], isStacked }, column) {
   return { x: shaft.left + (at + 0.5) * shaft.lane, y: encoder.end - TURN * 0.6 - at * shaft.lane };
 }
 
-/** What lies at a height of a tower: a level as the film counts them. @param {Placed} tower @param {number} y */
-export function levelAt({ layers, positions }, y) {
-  if (y > positions.top) return 0;
-  const found = layers.findIndex(({ top }) => y >= top);
-  return found < 0 ? layers.length + 1 : found + 1;
+/** A head of an opened attention. @typedef {{ head: number, top: number, foot: number }} Stratum */
+/** @typedef {{ kind: Kind, top: number, foot: number, strata: Stratum[], keys: { top: number, foot: number } | null }} OpenBody `keys`: where the names of the memory stand */
+/** @typedef {{ left: number, pitch: number, columns: number, bodies: OpenBody[], tokens: number, width: number, height: number }} OpenLayer */
+
+/** Of an opened layer: titles, the gap between bodies, a network, names that lie and names that lean. */
+const [TITLE, BETWEEN, BULB, LYING_NAME, LEANING_NAME] = [24, 20, 84, 26, 66];
+/** The lowest and highest stratum, and how high all are together: where heads are looked at, and elsewhere. */
+const [STRATA, CLOSED_STRATA] = [
+  { least: 16, most: 38, all: 310 },
+  { least: 8, most: 16, all: 120 },
+];
+/** From this width on a name lies. */
+export const LYING_FROM = 46;
+
+/**
+ * One layer, opened: each attention has a stratum a head, on the columns of the tower.
+ * @param {Kind[]} kinds from below @param {{ width: number, columns: number, keys: number, heads: Partial<Record<Kind, number>>, open: string }} room `keys`: of the memory
+ * @returns {OpenLayer}
+ */
+export function openLayer(kinds, { width, columns, keys, heads, open }) {
+  const [left, right] = width < STACKED_BELOW ? [54, 8] : [104, 118];
+  const pitch = Math.max((width - left - right) / Math.max(columns, 1), 9);
+  let at = BETWEEN;
+  const bodies = [...kinds].reverse().map((kind) => {
+    const top = at;
+    at += kind === "feed_forward" ? BULB : TITLE;
+    const count = heads[kind] ?? 0;
+    const { least, most, all } = kind === open ? STRATA : CLOSED_STRATA;
+    const high = Math.min(Math.max(all / Math.max(count, 1), least), most);
+    const strata = Array.from({ length: count }, (_head, head) => ({
+      head,
+      top: at + head * high,
+      foot: at + (head + 1) * high,
+    }));
+    at += count * high;
+    const names = {
+      top: at,
+      foot: at + ((pitch * columns) / Math.max(keys, 1) < LYING_FROM ? LEANING_NAME : LYING_NAME),
+    };
+    if (kind === "cross") at = names.foot;
+    const foot = at + (count ? 4 : 0);
+    at = foot + BETWEEN;
+    return { kind, top, foot, strata, keys: kind === "cross" ? names : null };
+  });
+  bodies.reverse();
+  const height = at + (pitch < LYING_FROM ? LEANING_NAME : LYING_NAME);
+  return { left, pitch, columns, bodies, tokens: at, width: Math.max(width, left + pitch * columns + right), height };
 }

@@ -195,16 +195,6 @@ export class ModelColumns {
     return { weight: sum / heads, head: -1, ...(after ? { before: before / heads } : {}) };
   }
 
-  /** One head of a layer as rows of weights, for a tile. @param {string} site @param {number} layer @param {number} head */
-  tile(site, layer, head) {
-    const found = this.sites.get(site);
-    if (!found) return null;
-    const { heads, rows, keys, weights } = found;
-    const size = rows.tokens.length * keys.tokens.length;
-    const start = (layer * heads + head) * size;
-    return { rows: rows.tokens.length, columns: keys.tokens.length, values: weights.subarray(start, start + size) };
-  }
-
   // ---- the film ----
 
   /** @returns {Stage[]} */

@@ -125,6 +125,22 @@ export class ModelScene {
     return this.walk.width >= ROOMY_FROM;
   }
 
+  /** It gives way to a layer once a tower is as wide as the page. */
+  get largest() {
+    const { towers, pitch } = this.drawing.machine;
+    const widest = Math.max(...towers.map(({ columns }) => columns)) * pitch;
+    return clamp(1.4, (0.92 * this.walk.width) / widest, 3);
+  }
+
+  /** What a layer shows too. @param {Place} place */
+  partOf({ site, layer, end }) {
+    const { name, tokens } = this.columns.stackOf(site);
+    const ends = end ? [] : [0, tokens.length - 1];
+    return ends.flatMap((column) => [
+      ...this.element.querySelectorAll(`[data-node="${name} ${layer + 1} ${column}"] .model-ground`),
+    ]);
+  }
+
   // ---- drawing ----
 
   draw() {

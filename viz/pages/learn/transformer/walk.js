@@ -21,10 +21,11 @@ import { pictureButton } from "../../../pictures/shared/save_picture.js";
 import { CellScene, NumberScene } from "./cell_scene.js";
 import { HeadScene } from "./head_scene.js";
 import { KeptWalk } from "./kept_walk.js";
+import { LayerMachine } from "./layer_machine.js";
 import { LayerScene } from "./layer_scene.js";
 import { ModelColumns } from "./model_columns.js";
 import { ModelScene, MUCH } from "./model_scene.js";
-import { centreOf, isStill, nearest, TURN_MS, Zoom } from "./zoom.js";
+import { boxAround, centreOf, isStill, nearest, TURN_MS, Zoom } from "./zoom.js";
 
 /** @import { InkedScale } from "../../../pictures/shared/drawing.js" */
 /** @import { Command } from "../../../pictures/player/player_view.js" */
@@ -53,7 +54,9 @@ import { centreOf, isStill, nearest, TURN_MS, Zoom } from "./zoom.js";
  * @typedef {{
  *   streams: Record<string, number[][]>, written: string[], read: string[], text: string, weights: Record<string, number[]>,
  * }} Changed another run at the same places: with a head changed, or over the reference, which is its text
- * @typedef {{ element: HTMLElement, draw(): void, arrive?(): void, tell?(event: PointerEvent): void }} Scene it arrives when it is laid out
+ * @typedef {{ element: HTMLElement, draw(): void, arrive?(): void, tell?(event: PointerEvent): void, largest?: number,
+ *   outer?: Element[], partOf?(place: Place): Element[],
+ * }} Scene it arrives when it is laid out; `outer`: parts around what the depth around it shows too, there the parts for a place; `largest`: see `zoom.js`
  */
 
 /** @type {Depth[]} */
@@ -66,8 +69,10 @@ const SITE_NAMES = () =>
   });
 /** What of a place Python tells of. @type {(keyof Place)[]} */
 const TOLD = ["site", "layer", "head", "row", "key", "end", "edit"];
+/** The scale beyond which a scene gives way to the one within it. */
+const LARGEST = 3;
 /** What leads to the next depth. */
-const INNER = "[data-node], .head-tile, .product";
+const INNER = "[data-node], .stratum, .product";
 
 /** @extends {PlayerView<Place, WalkHeader>} */
 export class Walk extends PlayerView {
@@ -99,6 +104,7 @@ export class Walk extends PlayerView {
     goIn: (point, target) => this.goIn(point, target),
     goOut: () => this.zoomOut(),
     keeps: (scene) => scene === this.model?.element,
+    largest: () => this.scene?.largest ?? LARGEST,
   });
 
   start() {
@@ -226,7 +232,7 @@ export class Walk extends PlayerView {
     const level = end ? (end === "input" ? 0 : layers + 1) : layer + 1;
     const parts = {
       model: `[data-node="${name} ${level} ${row - first}"]`,
-      layer: ".head-tile.open",
+      layer: ".stratum.open",
       head: ".ground.followed",
       cell: `.product[data-dimension="${dimension}"]`,
       number: "",
@@ -339,11 +345,19 @@ export class Walk extends PlayerView {
   sceneOf() {
     const { path, noRow, noPath, realColour, otherColour } = this.header;
     const { depth } = this.state;
-    if (depth === "layer") return path ? new LayerScene(this, path) : missing(noPath);
+    if (depth === "layer") return path ? new LayerScene(this, path) : this.layerAlone(noPath);
     const row = this.header.row && { ...this.header.row, ...this.scales, realColour, otherColour };
     if (!row) return missing(noRow);
     if (depth === "head") return new HeadScene(this, row);
     return depth === "cell" ? new CellScene(this, row) : new NumberScene(this, row);
+  }
+
+  /** A layer of a model that does not tell what it adds: its heads alone. @param {string} why @returns {Scene} */
+  layerAlone(why) {
+    if (this.state.end) return missing(why);
+    const machine = new LayerMachine(this);
+    const scene = element("div", "layer-scene", machine.element, element("p", "walk-missing", why));
+    return { element: scene, outer: [machine.frame], draw: () => machine.draw() };
   }
 
   /**
@@ -356,6 +370,7 @@ export class Walk extends PlayerView {
     const before = this.holder.dataset.depth;
     const isDeeper = DEPTHS.indexOf(this.state.depth) > DEPTHS.findIndex((name) => before?.startsWith(name));
     const hadFocus = this.holder.matches(":focus-within");
+    const last = this.scene;
     this.scene = scene;
     this.drawn = "";
     this.holder.dataset.depth = depth;
@@ -373,9 +388,19 @@ export class Walk extends PlayerView {
     scene.arrive?.();
     // What had the focus is gone; keys, and the wheel, still mean the picture.
     if (hadFocus && !scene.element.matches(":focus-within")) this.root.focus({ preventScroll: true });
+    this.zoom.cross(fades ? this.meeting(last, isDeeper, entered) : null, isDeeper);
+  }
+
+  /** Where the scene before meets the shown one. @param {Scene | null} last @param {boolean} isDeeper @param {Point | null} entered */
+  meeting(last, isDeeper, entered) {
+    const [around, within] = isDeeper ? [last, this.scene] : [this.scene, last];
+    const [part, outer] = [around?.partOf?.(this.state) ?? [], within?.outer ?? []];
+    if (part.length && outer.length) {
+      const [before, shown] = (isDeeper ? [part, outer] : [outer, part]).map(boxAround);
+      return { before, shown };
+    }
     const { inner } = this;
-    const met = isDeeper ? entered : inner && centreOf(inner);
-    this.zoom.cross(fades ? (met ?? centreOf(this.holder)) : null, isDeeper);
+    return (isDeeper ? entered : inner && centreOf(inner)) ?? centreOf(this.holder);
   }
 
   /** Whether a scene is still the one to be shown when the next frame comes. @param {Scene} scene @returns {Promise<boolean>} */

@@ -9,16 +9,17 @@ import { clamp, zoomOf } from "../../../pictures/shared/picture.js";
  * scene stays in the page unseen, for it is large and comes back.
  * @typedef {{
  *   hasInner(): boolean, hasOuter(): boolean, goIn(point: Point, target: Element | null): void, goOut(): void,
- *   keeps(scene: Element): boolean,
- * }} Act
+ *   keeps(scene: Element): boolean, largest(): number,
+ * }} Act `largest`: the scale beyond which a scene gives way to the one within it
  */
+/** Where scenes meet: around a point; or what both show, in the one before and in the one that is shown. @typedef {Point | { before: DOMRect, shown: DOMRect }} Meeting */
 
-/** A scene larger than this gives way to the one within it; one smaller, to the one around it. */
-const [LARGEST, SMALLEST] = [3, 0.55];
+/** A scene smaller than this gives way to the one around it. */
+const SMALLEST = 0.55;
 /** Natural logarithms of a pixel that a wheel is turned by; a turn counts for so many pixels at most. */
 const [PER_PIXEL, MOST_PIXELS] = [0.008, 50];
 /** How long scenes cross-fade; how long a turn that led to another scene may still go on without effect. */
-const [CROSS_MS, REST_MS] = [280, 350];
+const [CROSS_MS, REST_MS] = [360, 420];
 /** A wheel that stands still this long has ended its turn. */
 export const TURN_MS = 600;
 /** What of a scene a zoom moves. */
@@ -138,7 +139,7 @@ export class Zoom {
   /** Zoom by a factor around a point; past a bound another scene takes over. @param {number} factor @param {Point} point @param {Element | null} target */
   by(factor, point, target) {
     if (!this.shown || performance.now() < this.restsUntil) return;
-    const [smallest, largest] = [this.act.hasOuter() ? SMALLEST : 1, LARGEST];
+    const [smallest, largest] = [this.act.hasOuter() ? SMALLEST : 1, this.act.largest()];
     const wanted = this.scale * factor;
     if (wanted > largest && this.act.hasInner()) return this.leave(() => this.act.goIn(point, target));
     if (wanted < smallest && this.act.hasOuter()) return this.leave(() => this.act.goOut());
@@ -239,24 +240,28 @@ export class Zoom {
     this.before = before && before !== element ? { element: before, scale, x, y } : null;
   }
 
-  /** Fade from the scene before into the one that is shown, around a point of the holder; at once without one. @param {Point | null} point @param {boolean} isDeeper */
-  cross(point, isDeeper) {
+  /** Fade from the scene before into the one that is shown, where they meet; at once where they do not. @param {Meeting | null} meeting @param {boolean} isDeeper */
+  cross(meeting, isDeeper) {
     const { before, shown } = this;
     this.before = null;
     if (!before || !shown) return;
-    if (!point || isStill()) return this.drop(before.element);
+    if (!meeting || isStill()) return this.drop(before.element);
     this.restsUntil = performance.now() + REST_MS;
-    const [px, py] = this.local(point);
-    const around = (/** @type {number} */ factor, { scale, x, y } = { scale: 1, x: 0, y: 0 }) =>
-      transformOf({ scale: scale * factor, x: px - (px - x) * factor, y: py - (py - y) * factor });
-    const timing = { duration: CROSS_MS, easing: "ease-out" };
+    const [begin, end] = "before" in meeting ? this.sameTo(meeting) : this.aroundPoint(meeting, isDeeper);
+    const timing = { duration: CROSS_MS, easing: "ease-in-out" };
     const come = [
-      { transform: around(isDeeper ? 0.3 : 2.4), opacity: 0 },
-      { transform: "none", opacity: 1 },
+      { transform: stretchOf(begin), opacity: 0 },
+      { transform: stretchOf({ x: 0, y: 0, across: 1, down: 1 }), opacity: 1 },
     ];
-    const { element } = before;
+    const { element, scale, x, y } = before;
     Object.assign(element.style, { transform: "", willChange: MOVES });
-    const away = [transformOf(before), around(isDeeper ? 1.9 : 0.4, before)];
+    const moved = {
+      x: end.x + x * end.across,
+      y: end.y + y * end.down,
+      across: scale * end.across,
+      down: scale * end.down,
+    };
+    const away = [stretchOf({ x, y, across: scale, down: scale }), stretchOf(moved)];
     // What is added, the page moves itself: the compositor would first draw it anew, as large as it becomes.
     element.animate({ transform: away }, { ...timing, composite: "add" });
     element.animate({ opacity: [1, 0] }, timing).onfinish = () => {
@@ -265,12 +270,46 @@ export class Zoom {
     shown.animate(come, timing);
   }
 
+  /** How the shown scene begins and the one before ends, when both grow or shrink around a point. @param {Point} point @param {boolean} isDeeper @returns {[Stretch, Stretch]} */
+  aroundPoint(point, isDeeper) {
+    const [px, py] = this.local(point);
+    const around = (/** @type {number} */ by) => ({ x: px * (1 - by), y: py * (1 - by), across: by, down: by });
+    return [around(isDeeper ? 0.3 : 2.4), around(isDeeper ? 1.9 : 0.4)];
+  }
+
+  /** The same where both show one thing: it lies on itself in every frame. @param {{ before: DOMRect, shown: DOMRect }} meeting @returns {[Stretch, Stretch]} */
+  sameTo({ before, shown }) {
+    const [from, to] = [before, shown].map((rect) => {
+      const [x, y] = this.local({ clientX: rect.x, clientY: rect.y });
+      const zoom = zoomOf(this.holder);
+      return { x, y, width: rect.width / zoom, height: rect.height / zoom };
+    });
+    const stretch = (/** @type {typeof from} */ a, /** @type {typeof from} */ b) => {
+      const [across, down] = [b.width / (a.width || 1), b.height / (a.height || 1)];
+      return { x: b.x - a.x * across, y: b.y - a.y * down, across, down };
+    };
+    return [stretch(to, from), stretch(from, to)];
+  }
+
   /** @param {Element} scene that is no longer seen */
   drop(scene) {
     scene.classList.remove("walk-aside");
     if (this.act.keeps(scene)) scene.classList.add("walk-kept");
     else scene.remove();
   }
+}
+
+/** A scene moved and stretched. @typedef {{ x: number, y: number, across: number, down: number }} Stretch */
+
+/** @param {Stretch} stretch */
+const stretchOf = ({ x, y, across, down }) => `translate(${x}px, ${y}px) scale(${across}, ${down})`;
+
+/** The box around several parts. @param {Element[]} parts */
+export function boxAround(parts) {
+  const boxes = parts.map((part) => part.getBoundingClientRect());
+  const [left, top] = [Math.min(...boxes.map((box) => box.left)), Math.min(...boxes.map((box) => box.top))];
+  const [right, bottom] = [Math.max(...boxes.map((box) => box.right)), Math.max(...boxes.map((box) => box.bottom))];
+  return new DOMRect(left, top, right - left, bottom - top);
 }
 
 /** @param {{ scale: number, x: number, y: number }} place */

@@ -1,0 +1,298 @@
+// A layer of the machine, opened, on the same columns: each attention has a stratum a head with its river into the token that
+// is followed, and the feed-forward network stands over that token alone.
+import { svg } from "../../../pictures/shared/drawing.js";
+import { closest, hearItems } from "../../../pictures/shared/items.js";
+import { _ } from "../../../pictures/shared/messages.js";
+import { element, tokenElement } from "../../../pictures/shared/picture.js";
+import { shortened } from "./lit_tokens.js";
+import { kindsOf } from "./machine_drawing.js";
+import { LYING_FROM, openLayer, STACKED_BELOW } from "./machine_layout.js";
+import { bulb, ribbon, river, wedge } from "./machine_shapes.js";
+import { shortWeight } from "./row_pictures.js";
+import { underWords, written } from "./written.js";
+
+/** @import { OpenBody, OpenLayer, Stratum } from "./machine_layout.js" */
+/** @import { Stack } from "./walk.js" */
+/** @import { Placing } from "./written.js" */
+/** @typedef {import("./walk.js").Walk} Walk */
+
+/** Weights below this are left out of a river. */
+const LEAST = 0.004;
+/** From this height on a stratum has words. */
+const NAMED_FROM_HEIGHT = 13;
+const NORM_BAR = 34;
+
+const TITLES = () => ({
+  self: _("Self-attention"),
+  cross: _("Cross-attention"),
+  feed_forward: _("Feed-forward: this token alone"),
+});
+
+export class LayerMachine {
+  /** The columns of the layer, which the whole model shows too. */
+  frame = svg("rect", { class: "layer-frame" });
+  element = element("div", "layer-machine");
+  /** @type {HTMLElement[]} */ words = [];
+  /** @type {OpenLayer} */ placed;
+
+  /** @param {Walk} walk */
+  constructor(walk) {
+    this.walk = walk;
+    this.columns = walk.columns;
+    this.stack = walk.columns.stackOf(walk.state.site);
+    hearItems(this.element, ".stratum", {
+      point: (item, event) => this.tell(item, event),
+      leave: () => walk.tooltip.hide(),
+      visit: () => {},
+      choose: (item) => this.open(item),
+      press: (item, key) => this.step(item, key),
+    });
+    this.element.addEventListener("into", (event) => {
+      const item = closest(event, ".stratum");
+      if (!item) return;
+      this.open(item);
+      event.preventDefault();
+    });
+  }
+
+  get column() {
+    return this.walk.state.row - this.stack.first;
+  }
+
+  /** @param {string} kind */
+  siteOf(kind) {
+    return this.columns.sites.get(`${this.stack.name}.${kind}`);
+  }
+
+  draw() {
+    const { stack } = this;
+    const { site, layer } = this.walk.state;
+    const kinds = kindsOf(this.columns, stack)[layer] ?? [];
+    const heads = { self: this.siteOf("self")?.heads, cross: this.siteOf("cross")?.heads };
+    const keys = this.siteOf("cross")?.keys.tokens.length ?? 0;
+    const room = { width: this.walk.width, columns: stack.tokens.length, keys, heads };
+    this.placed = openLayer(kinds, { ...room, open: site.split(".")[1] });
+    this.words = [];
+    const { left, pitch, columns, bodies, tokens, width, height } = this.placed;
+    const box = { x: left, y: bodies.at(-1)?.top ?? 0, width: pitch * columns };
+    for (const [name, value] of Object.entries({ ...box, height: (bodies[0]?.foot ?? 0) - box.y }))
+      this.frame.setAttribute(name, String(value));
+    const x = this.x(this.column);
+    const light = { x: x - pitch * 0.48, width: pitch * 0.96, y: 0, height: tokens, class: "model-lit" };
+    const label = _("One layer, opened: columns are tokens, heads are stacked");
+    const drawing = svg(
+      "svg",
+      { width, height, viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": label },
+      svg("rect", light),
+      this.frame,
+      ...bodies.filter(({ strata }) => strata.length).map((body) => this.slab(body)),
+      ...stack.tokens.map((_token, column) => this.stream(column)),
+      ...bodies.flatMap((body) => (body.kind === "feed_forward" ? this.network(body) : this.strata(body))),
+      ...bodies.flatMap((body) => this.joint(body)),
+    );
+    stack.tokens.forEach((token, column) =>
+      this.name(token, this.x(column), tokens + 6, pitch, column === this.column),
+    );
+    this.element.replaceChildren(underWords(drawing, this.words));
+  }
+
+  /** @param {number} column */
+  x(column) {
+    return this.placed.left + (column + 0.5) * this.placed.pitch;
+  }
+
+  /** Where a key of a body stands: those of the memory share the width of the tower. @param {string} kind @param {number} key */
+  keyX(kind, key) {
+    const { left, pitch, columns } = this.placed;
+    const count = kind === "cross" ? (this.siteOf("cross")?.keys.tokens.length ?? 1) : columns;
+    return left + ((key + 0.5) * pitch * columns) / count;
+  }
+
+  /** @param {number | undefined} norm */
+  half(norm) {
+    return Math.max(1, (this.columns.share(norm) * Math.min(this.placed.pitch, 60) * 0.6) / 2);
+  }
+
+  /** @param {OpenBody} body */
+  slab({ kind, top, foot }) {
+    const { left, pitch, columns } = this.placed;
+    const box = { x: left - 3, y: top, width: pitch * columns + 6, height: foot - top, rx: 8 };
+    return svg("rect", { ...box, class: `model-slab ${kind}` });
+  }
+
+  /** The stream of a column from below to above. @param {number} column */
+  stream(column) {
+    const { bodies, tokens } = this.placed;
+    const { layer } = this.walk.state;
+    /** @type {[number, number][]} */
+    const points = [[tokens, this.half(this.columns.length(this.stack, layer, column))]];
+    for (const { kind, top } of bodies) {
+      const of = this.columns.added(this.stack, layer, kind, column);
+      if (of)
+        points.push([top + 12, this.half(of.before)], [top, this.half(of.summed)], [top - 2, this.half(of.after)]);
+    }
+    points.push([0, points[points.length - 1][1]]);
+    const path = svg("path", { d: ribbon(this.x(column), points), class: "model-stream" });
+    return column === this.column ? svg("g", { class: "followed" }, path) : path;
+  }
+
+  /** What a body adds to the followed token, where it joins the stream. @param {OpenBody} body */
+  joint({ kind, top }) {
+    const of = this.columns.added(this.stack, this.walk.state.layer, kind, this.column);
+    if (!of) return [];
+    const x = this.x(this.column);
+    const added = svg("path", { d: wedge(x, this.half(of.added), top + 2, 14), class: `model-added ${kind}` });
+    const sign = svg("path", { d: `M${x - 4} ${top - 9}h8M${x} ${top - 13}v8`, class: "layer-plus" });
+    const ring = svg("circle", { cx: x, cy: top - 9, r: 7, class: "layer-ring" });
+    return [svg("g", { class: "followed" }, added, ring, sign)];
+  }
+
+  /** @param {OpenBody} body */
+  network({ kind, top, foot }) {
+    const { left, pitch, columns } = this.placed;
+    const of = this.columns.added(this.stack, this.walk.state.layer, kind, this.column);
+    const x = this.x(this.column);
+    const narrow = this.half(of?.before) + 2;
+    const [wide, middle] = [(pitch * columns) / 2 - 4, left + (pitch * columns) / 2];
+    const bend = (foot - top) * 0.3;
+    const d = `M${x - narrow} ${foot}L${middle - wide} ${foot - bend}V${top + bend}L${x - narrow} ${top}H${x + narrow}L${middle + wide} ${top + bend}V${foot - bend}L${x + narrow} ${foot}Z`;
+    this.write(TITLES().feed_forward, left + 8, (top + foot) / 2, "layer-title");
+    const others = this.stack.tokens.flatMap((_token, column) => {
+      if (column === this.column) return [];
+      const own = Math.min(pitch * 0.43, 30);
+      return [svg("path", { d: bulb(this.x(column), Math.min(narrow, own), own, foot, top), class: "model-network" })];
+    });
+    return [...others, svg("g", { class: "followed" }, svg("path", { d, class: "model-network" }))];
+  }
+
+  /** The heads of an attention. @param {OpenBody} body */
+  strata(body) {
+    const { kind, strata, keys, top } = body;
+    const site = this.siteOf(kind);
+    if (!site || (kind !== "self" && kind !== "cross")) return [];
+    const { state } = this.walk;
+    const name = `${this.stack.name}.${kind}`;
+    this.write(TITLES()[kind], this.placed.left + 8, top + 12, `layer-title ${kind}`);
+    const norms = strata.map(({ head }) => this.columns.headNorm(name, state.layer, head, this.column) ?? 0);
+    const strongest = this.columns.strongest(name, state.layer, this.column);
+    const most = Math.max(...norms) || 1;
+    const parts = strata.map((stratum) => {
+      const share = norms[stratum.head] / most;
+      return this.stratum(kind, stratum, share, stratum.head === strongest, site.keys);
+    });
+    if (!keys) return parts;
+    const room = (this.placed.pitch * this.placed.columns) / site.keys.tokens.length;
+    site.keys.tokens.forEach((token, key) =>
+      this.name(token, this.keyX(kind, key), keys.top + 6, room, false, "cross"),
+    );
+    const { left, pitch, columns } = this.placed;
+    const box = { x: left - 3, y: keys.top, width: pitch * columns + 6, height: keys.foot - keys.top };
+    return [svg("rect", { ...box, class: "layer-memory" }), ...parts];
+  }
+
+  /** @param {"self" | "cross"} kind @param {Stratum} stratum @param {number} share of the strongest head's norm @param {boolean} isStrongest @param {Stack} keys */
+  stratum(kind, { head, top, foot }, share, isStrongest, keys) {
+    const { left, pitch, columns, width } = this.placed;
+    const { state } = this.walk;
+    const site = `${this.stack.name}.${kind}`;
+    const weights = this.columns.weights(site, state.layer, head, this.column);
+    const thick = Math.min((foot - top) * 0.55, pitch * 0.6);
+    const from = (/** @type {number} */ key) => this.keyX(kind, key);
+    const parts = river(weights, { x: this.x(this.column), top, foot, thick, least: LEAST, from });
+    const best = parts.reduce((most, part) => (part.weight > most.weight ? part : most), parts[0]);
+    const isOpen = site === state.site && head === state.head;
+    const middle = (top + foot) / 2;
+    const isNarrow = this.walk.width < STACKED_BELOW;
+    const label = `${isStrongest ? "★ " : ""}H${head + 1}`;
+    if (foot - top >= NAMED_FROM_HEIGHT) {
+      const at = isNarrow ? left - 8 : left - NORM_BAR - 18;
+      this.write(label, at, middle, isStrongest ? "layer-head strongest" : "layer-head", { anchor: "end" });
+      const said = best && `${shortened(keys.tokens[best.key] ?? "")} ${shortWeight(best.weight)}`;
+      if (said && !isNarrow) this.write(said, left + pitch * columns + 12, middle, "layer-head");
+    }
+    const bar = {
+      x: left - NORM_BAR - 10,
+      y: middle - 4,
+      width: NORM_BAR * share,
+      height: 8,
+      class: `layer-norm ${kind}`,
+    };
+    const named = _("Open head {number}", { number: head + 1 });
+    return svg(
+      "g",
+      {
+        class: `stratum${isOpen ? " open" : ""}`,
+        "data-head": head,
+        "data-site": site,
+        role: "button",
+        tabindex: isOpen ? 0 : -1,
+        "aria-label": best ? `${named}: ${keys.tokens[best.key]} ${shortWeight(best.weight)}` : named,
+      },
+      svg("rect", { x: 0, y: top, width, height: foot - top, class: "stratum-hit" }),
+      svg("rect", { x: left - 3, y: top, width: pitch * columns + 6, height: foot - top, class: "stratum-ground" }),
+      ...(share && !isNarrow ? [svg("rect", bar)] : []),
+      ...parts.map((part) =>
+        svg("path", {
+          d: part.path,
+          class: `model-line river ${kind}${part === best ? " most" : ""}`,
+          style: `stroke-width:${part.width}`,
+        }),
+      ),
+    );
+  }
+
+  /** The name of a token under its column. @param {string} token @param {number} x @param {number} y @param {number} room @param {boolean} isFollowed @param {string} [kind] */
+  name(token, x, y, room, isFollowed, kind = "") {
+    const look = `model-token ${kind}${isFollowed ? " followed" : ""}`;
+    const placing = /** @type {Placing} */ (room < LYING_FROM ? { anchor: "end", angle: -60 } : { anchor: "middle" });
+    const most = room < LYING_FROM ? 11 : Math.floor(room / 7);
+    this.write(shortened(token, most), x, room < LYING_FROM ? y : y + 8, look, placing);
+  }
+
+  /** @param {string} text @param {number} x @param {number} y @param {string} className @param {Placing} [placing] */
+  write(text, x, y, className, placing) {
+    this.words.push(written(text, x, y, className, placing));
+  }
+
+  // ---- what a person does ----
+
+  /** @param {HTMLElement | SVGElement} item */
+  open(item) {
+    const { site = "", head } = item.dataset;
+    const { state, model } = this.walk;
+    const key = site === state.site ? state.key : (model?.strongestKey(site, state.row) ?? 0);
+    this.walk.go({ depth: "head", site, layer: state.layer, head: Number(head), key }, item);
+  }
+
+  /** @param {HTMLElement | SVGElement} item @param {string} key */
+  step(item, key) {
+    const all = /** @type {SVGElement[]} */ ([...this.element.querySelectorAll(".stratum")]);
+    const by = { ArrowUp: -1, ArrowDown: 1 }[key];
+    all[all.indexOf(/** @type {SVGElement} */ (item)) + (by ?? 0)]?.focus();
+    return by !== undefined;
+  }
+
+  /** @param {HTMLElement | SVGElement} item @param {PointerEvent} event */
+  tell(item, event) {
+    const { site = "", head } = item.dataset;
+    const [, kind] = site.split(".");
+    const found = this.siteOf(kind);
+    if (!found) return;
+    const { left, width } = this.frame.getBoundingClientRect();
+    const count = found.keys.tokens.length;
+    const key = Math.max(0, Math.min(count - 1, Math.floor(((event.clientX - left) / width) * count)));
+    const weights = this.columns.weights(site, this.walk.state.layer, Number(head), this.column);
+    const pair = element(
+      "div",
+      "tooltip-pair",
+      tokenElement(this.stack.tokens[this.column] ?? ""),
+      element("span", "looks-at", " → "),
+      tokenElement(found.keys.tokens[key] ?? ""),
+    );
+    const norm = this.columns.headNorm(site, this.walk.state.layer, Number(head), this.column);
+    const lines = [element("div", "tooltip-value", shortWeight(weights[key]))];
+    if (norm !== undefined)
+      lines.push(element("div", "tooltip-value", _("adds a vector of norm {length}", { length: norm.toFixed(2) })));
+    this.walk.tooltip.showContent(event, `H${Number(head) + 1}`, pair, ...lines);
+  }
+}
