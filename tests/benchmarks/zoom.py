@@ -8,6 +8,7 @@ import argparse
 import shutil
 import statistics
 import tempfile
+from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
@@ -23,10 +24,13 @@ from viz.selection.selection import Selection
 TEXT: Final = "The animal didn't cross the street because it was too tired."
 SIZES: Final = ((1_400, 900), (390, 844))
 DEPTHS: Final = ("model", "layer", "head", "cell", "number")
-#: Notes the time of every frame.
-LISTENING: Final = """() => {
-  window.frames_ = [];
-  const note = (now) => { window.frames_.push(now); requestAnimationFrame(note); };
+#: Notes of every frame its time and the depth that is shown.
+LISTENING: Final = """(scene) => {
+  window.noted = [];
+  const note = (now) => {
+    window.noted.push([now, scene.dataset.depth.split(" ")[0]]);
+    requestAnimationFrame(note);
+  };
   requestAnimationFrame(note);
 }"""
 INNER: Final = (".model-node.followed", ".stratum.open", ".ground.followed", ".product")
@@ -42,10 +46,10 @@ def page_of(folder: Path) -> Path:
     return path
 
 
-def zoomed(page: Page) -> list[float]:
-    """The times between frames while a wheel leads in and keys lead out."""
+def zoomed(page: Page) -> list[tuple[float, str]]:
+    """The times between frames while a wheel leads in and keys lead out, each with the depth that is then shown."""
     scene = page.locator(".walk-scene")
-    page.evaluate(LISTENING)
+    scene.evaluate(LISTENING)
     for depth, inner in zip(DEPTHS[1:], INNER, strict=True):
         part = scene.locator(f"> :not(.walk-kept, .walk-aside) {inner}").nth(8 if depth == "layer" else 0)
         part.scroll_into_view_if_needed()
@@ -66,8 +70,8 @@ def zoomed(page: Page) -> list[float]:
         page.keyboard.press("Escape")
         page.wait_for_timeout(700)
         assert (scene.get_attribute("data-depth") or "").startswith(depth)
-    times: list[float] = page.evaluate("window.frames_")
-    return [after - before for before, after in pairwise(times)]
+    noted: list[tuple[float, str]] = page.evaluate("window.noted")
+    return [(after - before, depth) for (before, _depth), (after, depth) in pairwise(noted)]
 
 
 def main() -> None:
@@ -85,10 +89,15 @@ def main() -> None:
                 page.goto(address)
                 page.locator(".walk[data-ready]").wait_for()
                 page.wait_for_timeout(1_000)
-                took = zoomed(page)
-                late = sum(each > 34 for each in took)
+                noted = zoomed(page)
+                took = [each for each, _depth in noted]
+                late = Counter(depth for each, depth in noted if each > 34)
                 figures = f"median {statistics.median(took):.1f} ms, at most {max(took):.1f}"
-                print(f"{width} px, run {run + 1}: {figures}; {late} of {len(took)} over 34 ms", flush=True)
+                where = ", ".join(f"{depth} {count}" for depth, count in late.items())
+                print(
+                    f"{width} px, run {run + 1}: {figures}; {late.total()} of {len(took)} over 34 ms: {where}",
+                    flush=True,
+                )
                 page.close()
         browser.close()
 

@@ -25,6 +25,7 @@ import { LayerMachine } from "./layer_machine.js";
 import { LayerScene } from "./layer_scene.js";
 import { ModelColumns } from "./model_columns.js";
 import { ModelScene, MUCH } from "./model_scene.js";
+import { smallMap } from "./small_map.js";
 import { boxAround, centreOf, isStill, nearest, TURN_MS, Zoom } from "./zoom.js";
 
 /** @import { InkedScale } from "../../../pictures/shared/drawing.js" */
@@ -459,6 +460,7 @@ export class Walk extends PlayerView {
     );
     const shown = all.slice(0, DEPTHS.indexOf(depth) + 1);
     this.trail.replaceChildren(
+      ...(depth === "model" ? [] : [smallMap(this.columns, this.state)]),
       ...shown.flatMap(([name, more, words], i) => {
         const isLast = i === shown.length - 1;
         const part = button(
