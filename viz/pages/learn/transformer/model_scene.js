@@ -125,6 +125,13 @@ export class ModelScene {
     return this.walk.width >= ROOMY_FROM;
   }
 
+  /** The followed token is in sight in a picture that is wider than the page. */
+  arrive() {
+    const room = this.element.firstElementChild;
+    if (room && this.followed && this.drawing.machine.width > this.walk.width)
+      room.scrollLeft = this.x(this.followed.stack, this.followed.column) - this.walk.width * 0.7;
+  }
+
   /** It gives way to a layer once a tower is as wide as the page. */
   get largest() {
     const { towers, pitch } = this.drawing.machine;
