@@ -30,7 +30,7 @@ MOVES = """window.moved = 0; new PerformanceObserver((list) => {
 
 
 @pytest.mark.long
-def test_it_has_few_controls_its_translation_stays_in_sight_as_one_scrolls_and_its_menu_has_the_theme(
+def test_it_has_few_controls_its_translation_stays_in_sight_as_one_scrolls_and_settings_have_the_theme(
     page: Page, app_as_shipped: str
 ) -> None:
     page.goto(app_as_shipped)
@@ -47,11 +47,14 @@ def test_it_has_few_controls_its_translation_stays_in_sight_as_one_scrolls_and_i
     seen = "(text) => { const { left, top } = text.getBoundingClientRect();"
     at = "text.getRootNode().elementFromPoint(left + 5, top + 5)"
     until(lambda: translation.evaluate(f"{seen} return text.contains({at}); }}"), "nothing lies over it")
-    # The theme is chosen in the menu.
+    # The theme is chosen in the settings, and then that of all pages.
     app = page.get_by_test_id("stApp")
     expect(app).to_have_css("color-scheme", "light")
-    page.get_by_test_id("stMainMenu").get_by_role("button").click()
-    page.get_by_role("menuitemradio", name="Dark").click()
+    expect(page.get_by_test_id("stMainMenu")).to_be_hidden()
+    page.get_by_role("button", name="Settings").click()
+    page.get_by_role("radio", name="Dark").click()
+    expect(app).to_have_css("color-scheme", "dark")
+    page.goto(f"{app_as_shipped}/learn")
     expect(app).to_have_css("color-scheme", "dark")
 
 

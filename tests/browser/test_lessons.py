@@ -203,7 +203,7 @@ def is_large(page: Page, sizes: Sequence[tuple[int, int]]) -> list[object]:
     for width, height in sizes:
         page.set_viewport_size({"width": width, "height": height})
         found = fitted(page)
-        if max(found["over"]) > 0 or found["smallest"] < SMALLEST - 0.01:
+        if max(found["over"]) > 0 or found["smallest"] < SMALLEST * height - 0.01:
             wrong.append((width, found))
     return wrong
 

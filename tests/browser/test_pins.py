@@ -46,6 +46,9 @@ def test_pins_are_captioned_taken_along_kept_by_their_address_and_presented_one_
     page.get_by_role("textbox", name="Caption").first.fill("All of <i>them</i>")
     page.keyboard.press("Enter")
     settled(page)
+    page.get_by_role("textbox", name="Note").nth(1).fill("Ask the class first.")
+    page.keyboard.press("Enter")
+    settled(page)
     assert_opens_from_the_disk(page, chromium, tmp_path / "collection.html")
     page.goto("about:blank")
     page.go_back()
@@ -55,12 +58,20 @@ def test_pins_are_captioned_taken_along_kept_by_their_address_and_presented_one_
     expect(page.get_by_text("All of <i>them</i>")).to_be_visible()
     expect(page.locator(".st-key-heads [data-ready='1']")).to_be_visible()
     bar = page.locator(".present-steps")
+    with page.expect_popup() as opened_window:
+        bar.get_by_role("button", name="Notes").click()
+    presenter = opened_window.value
+    expect(presenter.get_by_text("Next: Attention: All heads")).to_be_visible()
     for number, key, title in ((2, "PageDown", "Attention"), (3, "PageDown", "Decode"), (2, "PageUp", "Attention")):
         expect(bar).to_have_attribute("data-ready", "1")
         settled(page)
-        page.keyboard.press(key)
+        # Alternately where the views are, and in the presenter's window.
+        (presenter if number == 3 else page).keyboard.press(key)
         expect(page).to_have_title(f"{title} – Headlight")
         expect(bar.get_by_role("status")).to_have_text(f"{number} of 3")
+        expect(presenter.get_by_text(f"{number} of 3")).to_be_visible()
+        expect(presenter.get_by_text("Ask the class first.")).to_have_count(int(number == 2))
+        expect(page.get_by_text("Ask the class first.")).to_have_count(0)
     expect(page.get_by_role("gridcell", selected=True)).to_have_attribute("data-head", "2")
     settled(page)
     page.keyboard.press("Escape")

@@ -11,7 +11,8 @@ from tests.browser.conftest import settled, visit
 from tests.browser.pointing import box_of, shows, until
 
 SIZES = ((1024, 768), (1920, 1080))
-SMALLEST = 18
+#: Of the height of the screen.
+SMALLEST = 1 / 45
 #: What is presented of the page Attention, one after the other.
 HEADS, HEATMAP, LINES = SCREENS = (".st-key-heads", ".st-key-open-head", ".st-key-open-lines")
 #: How far the page is larger than its screen, and its smallest letters, of HTML and of SVG, in components too.
@@ -23,7 +24,9 @@ MEASURED = """() => {
       const isText = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
       if (!isText || !element.checkVisibility({ visibilityProperty: true, opacityProperty: true })) continue;
       const { width, height } = element.getBoundingClientRect();
-      const size = Number.parseFloat(getComputedStyle(element).fontSize) * element.currentCSSZoom;
+      const chart = element.closest(".js-plotly-plot");
+      const scale = chart ? chart.getBoundingClientRect().width / chart.offsetWidth : element.currentCSSZoom;
+      const size = Number.parseFloat(getComputedStyle(element).fontSize) * scale;
       if (width < 2 || height < 2 || size >= smallest) continue;
       [smallest, said] = [size, element.textContent];
     }
@@ -77,17 +80,19 @@ def present(page: Page, is_presented: bool, size: tuple[int, int]) -> None:
 
 def fitted(page: Page) -> dict[str, Any]:
     """How far the page is larger than its screen, and its smallest letters, once they fit; else what they stay."""
-    found: dict[str, Any] = page.evaluate(FITTED, SMALLEST - 0.01)
+    size = page.viewport_size
+    assert size is not None
+    found: dict[str, Any] = page.evaluate(FITTED, SMALLEST * size["height"] - 0.01)
     return found
 
 
 def assert_fits(page: Page, shown: Locator) -> None:
-    """What is presented lies within the screen, in letters of 18 pixels at least."""
+    """What is presented lies within the screen, in letters of a 45th of its height at least."""
     for width, height in SIZES:
         page.set_viewport_size({"width": width, "height": height})
         found = fitted(page)
         assert max(found["over"]) <= 0, f"{width} × {height}: {found}"
-        assert found["smallest"] >= SMALLEST - 0.01, f"{width} × {height}: {found}"
+        assert found["smallest"] >= SMALLEST * height - 0.01, f"{width} × {height}: {found}"
 
         def is_on_screen(width: int = width, height: int = height) -> bool:
             box = box_of(shown)

@@ -84,8 +84,10 @@ def test_a_step_stays_after_a_reload_and_closed_is_closed_until_help_opens_it(pa
     # A sentence of one's own is another one than the step's.
     page.locator(".st-key-text textarea").fill("The dog slept because it was tired.")
     page.locator(".st-key-text textarea").blur()
+    expect(bar).not_to_contain_text("“street”")
     bar.get_by_role("button", name="Show it").click()
     expect(page.locator(".word-picker .word.to")).to_have_text("street")
+    expect(bar).to_contain_text("“street”")
     page.keyboard.press("Escape")
     expect(bar).to_have_count(0)
     page.goto(app_as_shipped)

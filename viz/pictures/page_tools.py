@@ -1,6 +1,6 @@
-"""Show what the head of a page offers: its link, undo, redo, help, and a presentation with its steps."""
+"""Show what the head of a page offers: its link, undo, redo, help, a presentation with its steps; and the theme."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final
 
@@ -13,6 +13,7 @@ from viz.text.written import Site
 _LINK: Final = Component("pictures/copy_link/copy_link.js", "pictures/copy_link/copy_link.css")
 _TOOLS: Final = Component("pictures/head_tools/head_tools.js", "pictures/head_tools/head_tools.css")
 _STEPS: Final = Component("pictures/present/present_steps.js", "pictures/present/present_steps.css")
+_THEME: Final = Component("pictures/theme_choice/theme_choice.js", "pictures/theme_choice/theme_choice.css")
 #: No model has so many layers, a layer so many heads, or a text that can be asked about so many tokens.
 MOST: Final = 10_000
 #: In the session: the buttons that were pressed last, and how many choices they have undone.
@@ -108,11 +109,30 @@ def head_tools(
 
 
 @dataclass(frozen=True, slots=True)
+class _Nothing:
+    """What needs nothing of Python."""
+
+
+@dataclass(frozen=True, slots=True)
 class _Steps:
     step: int
     count: int
+    names: Annotated[tuple[str, ...], ANYTHING]
+    notes: Annotated[tuple[str, ...], ANYTHING]
 
 
-def present_steps(step: int, count: int, *, on_step: Callable[[int], None]) -> None:
-    """Show the step, counted from 0, of a presentation; `on_step` is called before the next run, with another one."""
-    _STEPS.show(_Steps(step, count), key="present-steps", step=hear(on_step, int, to=range(count)))
+def present_steps(
+    step: int, count: int, *, names: Sequence[str] = (), notes: Sequence[str] = (), on_step: Callable[[int], None]
+) -> None:
+    """Show the step, counted from 0, of a presentation; `on_step` is called before the next run, with another one.
+
+    `names`, `notes`: what each step is called, and what only the presenter's window says of it, where there is one.
+    """
+    _STEPS.show(
+        _Steps(step, count, tuple(names), tuple(notes)), key="present-steps", step=hear(on_step, int, to=range(count))
+    )
+
+
+def theme_choice() -> None:
+    """Show the choice of the theme, which the browser makes and keeps."""
+    _THEME.show(_Nothing(), key="theme-choice")

@@ -20,6 +20,7 @@ from typing import Final
 
 from viz.selection.fields import MAX_TEXT_IN_URL, Field
 from viz.selection.selection import FIELDS, PAGES, SECTIONS, Section, Selection
+from viz.text.messages import _
 
 #: A parameter, and its old value → the parameters that it has now; what the address says itself goes before these.
 _RENAMED: Final[Mapping[tuple[str, str], Mapping[str, str]]] = {
@@ -314,6 +315,7 @@ _READERS: Final[Mapping[str, Callable[[str], object]]] = {name: _reader(field) f
 
 MAX_PINS: Final = 12
 MAX_CAPTION: Final = 200
+MAX_NOTE: Final = 400
 #: Characters of all pins before they are compressed.
 MAX_JSON: Final = 40_000
 #: Ways to look at a page, no part of the view; and the collection itself.
@@ -332,11 +334,18 @@ class Pin:
     page: Section  #: which
     params: tuple[tuple[str, str], ...]  #: the parameters of its address that say what is seen
     caption: str = ""  #: what a person says of it
+    note: str = ""  #: what who presents it reads meanwhile, in a window of their own
 
     @property
     def selection(self) -> Selection:
         """What is chosen in the view; what is wrong or missing is the default."""
         return parse(dict(self.params), Selection())
+
+    @property
+    def title(self) -> str:
+        """What the view is called before it is drawn."""
+        page = PAGES[self.page]
+        return _("{page}: {tab}", page=page.title, tab=_(str(self.selection.value(page.tab))))
 
 
 def pin_of(selection: Selection, page: Section, always: Mapping[str, str]) -> Pin:
@@ -349,7 +358,7 @@ def encode(pins: Sequence[Pin]) -> str:
     """The collection as a text of an address; "" for none."""
     if not pins:
         return ""
-    views = [[pin.page, dict(pin.params), pin.caption] for pin in pins]
+    views = [[pin.page, dict(pin.params), pin.caption, *filter(None, (pin.note,))] for pin in pins]
     text = json.dumps(views, ensure_ascii=False, separators=(",", ":"))
     return base64.urlsafe_b64encode(zlib.compress(text.encode("utf-8"), 9)).decode("ascii").rstrip("=")
 
@@ -376,11 +385,13 @@ def decode(code: str) -> tuple[Pin, ...]:
 
 
 def _read(view: object) -> Pin | None:
-    if not (isinstance(view, list) and len(view) == 3):
-        return None
-    name, params, caption = view
-    if not isinstance(name, str) or not isinstance(params, dict) or not isinstance(caption, str):
-        return None
+    match view:
+        case [str(name), dict(params), str(caption)]:
+            note = ""
+        case [str(name), dict(params), str(caption), str(note)]:
+            pass
+        case _:
+            return None
     texts = {key: value for key, value in params.items() if isinstance(value, str)}
     address, now = moved(_OLD_SECTIONS.get(name, ""), texts) or ("", {})
     page = SECTIONS[address] if address else next((section for section in PAGES if section == name), None)
@@ -390,4 +401,4 @@ def _read(view: object) -> Pin | None:
     asked = Selection().changed(**choices(texts))
     shown = {FIELDS[name].param for name in FIELDS if name not in _LEFT_OUT and is_seen(asked, name, page)}
     read = with_head({key: value for key, value in texts.items() if key in shown})
-    return Pin(page, tuple(sorted(read.items())), caption[:MAX_CAPTION])
+    return Pin(page, tuple(sorted(read.items())), caption[:MAX_CAPTION], note[:MAX_NOTE])

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from model.analysis.word_diff import WordSpan
 
 _LINE: Final = "border-bottom:1px solid color-mix(in srgb,currentColor 18%,transparent)"
-_CELL: Final = "padding:0.35rem 1.1rem 0.35rem 0;vertical-align:baseline;overflow-wrap:break-word"
+_CELL: Final = "padding:0.35rem clamp(0.5rem,2vw,1.1rem) 0.35rem 0;vertical-align:baseline;overflow-wrap:break-word"
 _HEAD: Final = "font-size:0.8rem;font-weight:600;opacity:0.75;vertical-align:bottom;white-space:normal"
 _MARK: Final = (
     f"color:inherit;background:color-mix(in srgb,{ORANGE} 24%,transparent);"

@@ -82,9 +82,8 @@ def chart(figure: "Figure", key: str, name: str, alt: str) -> None:
     """Show a plotly figure with the camera of `chart_config(name)`; `alt` is what it shows, for those who hear it."""
     for of_all_axes in (figure.update_xaxes, figure.update_yaxes):
         of_all_axes(theme.AXIS_TEXT)
-    if present.is_on():
-        figure = present.enlarged(figure)
-    st.plotly_chart(figure, key=key, config=chart_config(name), alt=shown(alt))
+    with _room(figure) as shown_figure:
+        st.plotly_chart(shown_figure, key=key, config=chart_config(name), alt=shown(alt))
 
 
 #: Attention, layer and head, from 0.
@@ -104,14 +103,26 @@ def chart_of_heads(
         kept = ("lasso2d", "select2d", "zoom2d")
         config["modeBarButtonsToRemove"] = [button for button in _REMOVED if button not in kept]
         config["displayModeBar"] = True
-    st.plotly_chart(
-        figure,
-        key=key,
-        on_select=partial(open_point, key, on_several),
-        selection_mode=modes,  # type: ignore[arg-type]
-        config=config,
-        alt=shown(alt),
-    )
+    with _room(figure) as shown_figure:
+        st.plotly_chart(
+            shown_figure,
+            key=key,
+            on_select=partial(open_point, key, on_several),
+            selection_mode=modes,  # type: ignore[arg-type]
+            config=config,
+            alt=shown(alt),
+        )
+
+
+@contextmanager
+def _room(figure: "Figure") -> "Iterator[Figure]":
+    """Where a chart is shown, and the chart as it is shown there: on a projector it fills a box of its height."""
+    if not present.is_on():
+        yield figure
+        return
+    larger = present.enlarged(figure)
+    with st.container(height=larger.layout.height, border=False):
+        yield larger
 
 
 def open_point(key: str, on_several: Callable[[Sequence[Head]], None] | None = None) -> None:

@@ -31,12 +31,10 @@ if TYPE_CHECKING:
     from plotly.graph_objects import Figure
     from streamlit.navigation.page import StreamlitPage
 
-#: As `--zoom` in `present.css`.
-ZOOM: Final = 1.5
-#: Pixels of the smallest letters of a chart.
-SMALLEST_LETTERS: Final = 18
-#: What a chart may take of the height of a screen of 1024 × 768, in pixels of the page, each of which is `ZOOM` wide.
-CHART_HEIGHT: Final = 310
+#: Pixels of the smallest letters of a chart, on a page that is laid out for 540 pixels of height (`present.css`).
+SMALLEST_LETTERS: Final = 12
+#: What a chart may take of that height.
+CHART_HEIGHT: Final = 220
 
 
 def is_on() -> bool:
@@ -67,8 +65,12 @@ def open_pin(pin: url.Pin, number: int = 0) -> None:
 def _walk(pins: Sequence[url.Pin]) -> None:
     """The bar that goes from one view of the collection to the next, with the caption of the one that is shown."""
     at = min(state.current().common.pin, len(pins)) - 1
+    names = [pin.caption or pin.title for pin in pins]
     with st.container(key="present-bar", horizontal=True, vertical_alignment="center"):
-        present_steps(at, len(pins), on_step=lambda step: open_pin(pins[step], step + 1))
+        present_steps(
+            at, len(pins), names=names, notes=[pin.note for pin in pins],
+            on_step=lambda step: open_pin(pins[step], step + 1),
+        )  # fmt: skip
         st.html(f'<span dir="auto">{literal(pins[at].caption)}</span>')
 
 
@@ -85,7 +87,7 @@ def steps(count: int, field: str, first: int = 0) -> int:
 
 
 def enlarged(figure: "Figure") -> "Figure":
-    """A chart of plotly with letters and height for a projector: plotly itself knows nothing of the page's zoom."""
+    """A chart of plotly with letters and height for a projector, whose page is as large as the screen."""
     spec = _with_large_letters(figure.to_dict())
     larger = type(figure)(spec)
     letters = {"size": SMALLEST_LETTERS}
@@ -107,11 +109,11 @@ def enlarged(figure: "Figure") -> "Figure":
 
 
 def _with_large_letters(spec: Any) -> Any:
-    """The same nested settings of plotly, every size of letters in them multiplied."""
+    """The same nested settings of plotly without smaller letters."""
     if isinstance(spec, Mapping):
         larger = {name: _with_large_letters(part) for name, part in spec.items()}
         return {
-            name: part | {"size": max(SMALLEST_LETTERS, part["size"] * ZOOM)}
+            name: part | {"size": max(SMALLEST_LETTERS, part["size"])}
             if name.endswith("font") and isinstance(part, dict) and isinstance(part.get("size"), (int, float))
             else part
             for name, part in larger.items()

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 WRITING: Final = said("Writing: {done} of at most {total} tokens")
 READING: Final = said("Reading: {done} of {total} layers")
 #: A text longer than this is shown with its end cut off; the figure below shows all of it.
-MAX_SHOWN: Final = 600
+MAX_SHOWN: Final = 3_000
+#: One of more characters can take more than two lines.
+LONG: Final = 70
 MAX_SHOWN_WORDS: Final = 150
 
 
@@ -171,7 +173,7 @@ def lines_html(lines: Sequence[Line]) -> str:
     """
     made = (_chat(line, is_alone=len(lines) == 1) if line.chat else _line(line) for line in lines)
     return (
-        '<div style="display:grid;grid-template-columns:max-content 1fr;column-gap:0.9rem;'
+        '<div style="display:grid;grid-template-columns:max-content minmax(0,1fr);column-gap:0.9rem;'
         'align-items:baseline;line-height:1.4">' + "".join(made) + "</div>"
     )
 
@@ -197,12 +199,14 @@ def _chat(line: Line, *, is_alone: bool) -> str:
 def _line(line: Line) -> str:
     shown = " ".join(line.text.split())
     cut = replace(line, text=shown if len(shown) <= MAX_SHOWN else shown[:MAX_SHOWN] + " …")
-    # Of a long text two lines are in sight, and the rest scrolls: the head must not push the picture off the screen.
-    size = f"font-size:{'1.1rem' if line.mark else '0.9rem'};max-height:2.8em;overflow-y:auto"
+    size = f"font-size:{'1.1rem' if line.mark else '0.9rem'};overflow-wrap:anywhere"
+    words = with_rare_words(cut)
+    if len(shown) > LONG:
+        # Two lines are in sight, a press shows the rest: the head must not push the picture off the screen.
+        words = f'<details class="long-text"><summary>{words}</summary></details>'
     return (
         f'<span aria-hidden="true" style="{_MARK}">{line.mark}</span>'
-        f'<span lang="{line.language}" dir="auto" style="{size};overflow-wrap:anywhere">'
-        f"{with_rare_words(cut)}</span>"
+        f'<span lang="{line.language}" dir="auto" style="{size}">{words}</span>'
     )
 
 

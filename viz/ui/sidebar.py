@@ -11,6 +11,7 @@ import streamlit as st
 from model.errors import HeadlightError
 from viz.access import models
 from viz.access.given_files import FILES
+from viz.pictures.page_tools import theme_choice
 from viz.selection import catalogue, state
 from viz.selection.choices import DEVICES, ModelChoice
 from viz.selection.examples import ALL_EXAMPLES, CHAT_EXAMPLE, Example, examples_in
@@ -201,7 +202,7 @@ def sidebar(checkpoints: Sequence[str]) -> Callable[[], object]:
 
 
 #: Pixels of the settings that every model has.
-_SETTINGS_HEIGHT: Final = 150
+_SETTINGS_HEIGHT: Final = 220
 
 
 def _settings(*, is_known: bool) -> "DeltaGenerator | None":
@@ -213,6 +214,7 @@ def _settings(*, is_known: bool) -> "DeltaGenerator | None":
         opened.container(height=_SETTINGS_HEIGHT, border=False)
         return None
     with opened:
+        theme_choice()
         _app_language()
         read = st.container()
         if is_known:

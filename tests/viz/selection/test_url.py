@@ -149,7 +149,7 @@ def test_a_view_has_what_is_seen_on_its_page_and_nothing_of_others() -> None:
 
 
 def test_a_collection_comes_back_from_its_code() -> None:
-    kept = (VIEW, Pin("decoding", (("step", "3"), ("text", "Grüße 😀")), "<b>Look</b> here & there"))
+    kept = (VIEW, Pin("decoding", (("step", "3"), ("text", "Grüße 😀")), "<b>Look</b> here & there", "Ask first"))
     assert decode(encode(kept)) == kept
     assert encode(()) == ""
     assert decode("") == ()

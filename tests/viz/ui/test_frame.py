@@ -13,7 +13,7 @@ from viz.selection.selection import Selection
 from viz.text.messages import speaking, template
 from viz.ui import frame, present
 from viz.ui.frame import chart_config
-from viz.ui.present import CHART_HEIGHT, SMALLEST_LETTERS, ZOOM, enlarged
+from viz.ui.present import CHART_HEIGHT, SMALLEST_LETTERS, enlarged
 
 POINTS: list[tuple[object, tuple[str, int, int] | None]] = [
     ([1, 2, "x", "y"], ("", 1, 2)), ({"0": 0, "1": 3}, ("", 0, 3)), ([], None), ([0, -1], None), (["a", 0], None),
@@ -56,14 +56,14 @@ def test_letters_of_a_chart_become_large_and_the_chart_stays_within_the_screen()
 
     figure = Figure(Bar(x=[1], y=[2], textfont={"size": 14}))
     figure.update_layout(
-        height=700, font_size=12, legend_font_size=13, annotations=[{"text": "a", "font": {"size": 12}}]
+        height=700, font_size=10, legend_font_size=13, annotations=[{"text": "a", "font": {"size": 11}}]
     )
     shown = enlarged(figure)
     layout = shown.layout
     sizes = [shown.data[0].textfont.size, layout.font.size, layout.legend.font.size, layout.annotations[0].font.size]
     assert min(*sizes, layout.xaxis.tickfont.size, layout.yaxis.title.font.size) >= SMALLEST_LETTERS
-    # Those that are large enough grow with the page; of a smaller chart the height stays.
-    assert (sizes[0], sizes[2]) == (14 * ZOOM, 13 * ZOOM)
+    # Those that are large enough stay; of a smaller chart the height stays.
+    assert (sizes[0], sizes[2]) == (14, 13)
     assert enlarged(Figure(layout={"height": CHART_HEIGHT - 9})).layout.height == CHART_HEIGHT - 9
     # An axis of powers of ten has neither small digits between them nor small exponents.
     axes = {"xaxis": {"type": "log"}, "yaxis": {"exponentformat": "power"}, "yaxis2": {"exponentformat": "SI"}}
@@ -72,7 +72,7 @@ def test_letters_of_a_chart_become_large_and_the_chart_stays_within_the_screen()
     assert [axis.exponentformat for axis in (powers.xaxis, powers.yaxis, powers.yaxis2)] == ["SI", "e", "SI"]
     assert layout.height == CHART_HEIGHT
     assert list(shown.data[0].y) == [2]
-    assert figure.layout.font.size == 12
+    assert figure.layout.font.size == 10
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,5 @@
-// The screens of a presentation: next and back by buttons, arrow keys and the keys of a clicker. The step is kept here and
-// sent as it is, so that keys that follow fast are all heard.
+// The screens of a presentation: next and back by buttons, arrow keys and the keys of a clicker, here and in the window of
+// who presents. The step is kept here and sent as it is, so that keys that follow fast are all heard.
 
 import { Awaited } from "../shared/awaited.js";
 import { icon } from "../shared/drawing.js";
@@ -7,8 +7,9 @@ import { isCombination, isTyped, usesArrowKeys } from "../shared/items.js";
 import { _ } from "../shared/messages.js";
 import { mount, View } from "../shared/mount.js";
 import { button, clamp, element } from "../shared/picture.js";
+import { openWindow, tellWindow } from "./presenter_window.js";
 
-/** @typedef {{ step: number, count: number }} Header */
+/** @typedef {import("./presenter_window.js").Told} Header */
 
 /** @type {Record<string, number>} */
 const KEYS = { ArrowLeft: -1, PageUp: -1, ArrowRight: 1, PageDown: 1 };
@@ -27,10 +28,19 @@ class PresentSteps extends View {
     icon("forward"),
   );
   position = element("span", { className: "step-position", role: "status" });
+  notes = button(
+    { className: "step-button", title: _("Presenter's window: note, next view, clock") },
+    () => {
+      openWindow(this.root);
+      this.tell();
+    },
+    _("Notes"),
+  );
+  press = this.hear.bind(this);
 
   start() {
-    this.root.append(this.back, this.position, this.on);
-    document.addEventListener("keydown", (event) => this.press(event), { signal: this.ended.signal });
+    this.root.append(this.back, this.position, this.on, this.notes);
+    document.addEventListener("keydown", this.press, { signal: this.ended.signal });
   }
 
   dispose() {
@@ -45,12 +55,19 @@ class PresentSteps extends View {
 
   /** @param {Header} header */
   draw(header) {
-    const { step, count } = header;
+    const { step, count, names } = header;
     this.header = header;
+    // Only views that a person pinned have notes.
+    this.notes.hidden = names.length === 0;
+    this.tell();
     this.position.textContent = _("{step} of {count}", { step: step + 1, count });
     this.back.ariaDisabled = String(step === 0);
     this.on.ariaDisabled = String(step === count - 1);
     Object.assign(this.root.dataset, { ready: "1", step });
+  }
+
+  tell() {
+    tellWindow(this.header, (by) => this.go(by), this.press);
   }
 
   /** @param {number} by */
@@ -58,13 +75,13 @@ class PresentSteps extends View {
     const { step, count } = this.header;
     const to = clamp(0, step + by, count - 1);
     if (to === step) return;
-    this.draw({ step: to, count });
+    this.draw({ ...this.header, step: to });
     this.awaited.expect(`${to} of ${count}`);
     this.python.trigger("step", { to });
   }
 
   /** @param {KeyboardEvent} event */
-  press(event) {
+  hear(event) {
     const by = KEYS[event.key];
     if (!this.header || !by || event.defaultPrevented || isCombination(event) || event.shiftKey || isTyped(event))
       return;

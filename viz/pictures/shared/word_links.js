@@ -24,13 +24,13 @@ export class WordLinks {
   element = svg("svg", { class: "word-links", "aria-hidden": "true" });
 
   /**
-   * Lines from the first of these words to all that have a share of the most there can be.
+   * Lines from the first of these words to all that have a share of the most there can be, and are not scrolled away.
    * @param {HTMLElement} root @param {HTMLElement[]} from @param {HTMLElement[]} words
-   * @param {(number | null)[]} shares @param {number} most
+   * @param {(number | null)[]} shares @param {number} most @param {(word: HTMLElement) => boolean} [isInSight]
    */
-  draw(root, from, words, shares, most) {
+  draw(root, from, words, shares, most, isInSight = () => true) {
     const [start] = from;
-    if (!start) return this.element.replaceChildren();
+    if (!start || !isInSight(start)) return this.element.replaceChildren();
     const [frame, zoom] = [root.getBoundingClientRect(), zoomOf(root)];
     const boxOf = (/** @type {HTMLElement} */ word) => {
       const { left, top, width, height } = word.getBoundingClientRect();
@@ -41,6 +41,7 @@ export class WordLinks {
       .map((share, index) => ({ share: (share ?? 0) / most, word: words[index] }))
       .filter(({ share, word }) => strength(share).alpha > FAINTEST && word !== start)
       .sort((a, b) => b.share - a.share)
+      .filter(({ word }) => isInSight(word))
       .slice(0, MOST);
     this.element.replaceChildren(
       ...strongest.map(({ share, word }) => {

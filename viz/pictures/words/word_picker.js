@@ -19,7 +19,7 @@ import {
 import { consume, hearItems, hearLongPress, isFreeEscape, reachByTab, targetOf } from "../shared/items.js";
 import { _, plural } from "../shared/messages.js";
 import { mount, onResize, View } from "../shared/mount.js";
-import { directionOf, element, tokenElement } from "../shared/picture.js";
+import { button, directionOf, element, tokenElement } from "../shared/picture.js";
 import { onTiles, tilesAt } from "../shared/tile_store.js";
 import { WordLinks } from "../shared/word_links.js";
 
@@ -55,6 +55,14 @@ function roleElement([role, begin, end, colour]) {
   const held = element("span", { className, role: "group", ariaLabel: role }, name);
   held.style.setProperty("--role", colour);
   return held;
+}
+
+/** Whether a word is among the lines of its text that are in sight. @param {HTMLElement} word */
+function isInSight(word) {
+  const line = /** @type {Element} */ (word.closest(".words")).getBoundingClientRect();
+  const box = word.getBoundingClientRect();
+  const middle = (box.top + box.bottom) / 2;
+  return line.top < middle && middle < line.bottom;
 }
 
 class WordPicker extends View {
@@ -95,6 +103,7 @@ class WordPicker extends View {
     onResize(this, () => {
       // Other lines have other words in sight.
       if (this.width !== this.root.clientWidth) this.bringIntoSight();
+      this.markCut();
       this.width = this.root.clientWidth;
       this.tint();
     });
@@ -152,12 +161,31 @@ class WordPicker extends View {
         if (own) into.append(...this.markWord(shown, own));
       });
       line.addEventListener("scroll", () => this.tint());
-      return [element("span", { className: "mark", ariaHidden: "true" }, mark), line];
+      return [element("span", { className: "mark", ariaHidden: "true" }, mark), line, this.unfolding(line)];
     });
     // Two sentences beside a picture have less room.
     this.root.classList.toggle("small", this.twins.length > 0);
     this.root.replaceChildren(...rows.flat(), this.links.element);
     if (this.words.length) reachByTab(this.words, this.words[0]);
+  }
+
+  /** Behind a text that is cut: the sign that it goes on, which shows all of it, and two lines again. @param {HTMLElement} line */
+  unfolding(line) {
+    const act = () => {
+      unfold.ariaExpanded = String(line.classList.toggle("whole"));
+      this.bringIntoSight();
+      this.tint();
+    };
+    const unfold = button({ className: "unfold", title: _("Show all of the text"), ariaExpanded: "false" }, act, "…");
+    return unfold;
+  }
+
+  /** Offer all of what is cut. */
+  markCut() {
+    for (const line of this.root.querySelectorAll(".words")) {
+      const isCut = line.classList.contains("whole") || line.scrollHeight > line.clientHeight + 4;
+      line.nextElementSibling?.classList.toggle("needed", isCut);
+    }
   }
 
   /** What a word is, below it and behind it. @param {HTMLElement} word @param {WordMark} mark */
@@ -283,7 +311,7 @@ class WordPicker extends View {
       word.style.setProperty("--share", ((shares[index] ?? 0) / most).toFixed(3));
     });
     const from = this.words.filter((_word, index) => meets(own, this.places[index]));
-    this.links.draw(this.root, from, this.words, shares, most);
+    this.links.draw(this.root, from, this.words, shares, most, isInSight);
   }
 
   // ---- what a person does ----

@@ -21,14 +21,11 @@ let before = "";
 let since = began;
 let waitsSince = 0;
 
-/** The theme that a person has chosen in the menu, as Streamlit keeps it: "light", "dark" or "". */
+/** The theme that a person has chosen in the settings, given to Streamlit, which keeps one for each address. */
 const chosenTheme = () => {
-  try {
-    const key = Object.keys(localStorage).find((name) => name.startsWith(`stActiveTheme-${location.pathname}-v`)) ?? "";
-    return /light|dark/i.exec(JSON.parse(localStorage.getItem(key) ?? "{}").name ?? "")?.[0].toLowerCase() ?? "";
-  } catch {
-    return "";
-  }
+  const theme = localStorage.getItem("headlight-theme");
+  if (theme) localStorage.setItem(`stActiveTheme-${location.pathname}-v2`, JSON.stringify(theme));
+  return theme?.toLowerCase() ?? "";
 };
 
 /** Where everything of a page lies, as one text; "" while it has nothing. */

@@ -24,7 +24,6 @@ from viz.text.html import Column, table
 from viz.text.messages import _, said
 from viz.text.templates import filled
 from viz.text.written import CROSS, DECODER, ENCODER, NAMES, display_token, head_label, head_name, head_numbers
-from viz.ui.collection import title
 from viz.ui.head_metrics import MEASURES
 
 if TYPE_CHECKING:
@@ -82,7 +81,7 @@ def _shown(pin: "Pin", selection: Selection, drawings: list[Drawing]) -> _Shown:
     try:
         found = seen(pin, selection)
     except HeadlightError as error:
-        found = Seen(title(pin, selection), pictures=(Picture("", error.message),))
+        found = Seen(pin.title, pictures=(Picture("", error.message),))
     parts: list[tuple[str, Markup | str | int]] = []
     for name, drawing in found.pictures:
         own_name = "" if name == found.title else name
@@ -99,7 +98,7 @@ def seen(pin: "Pin", selection: Selection) -> Seen:
     drawn = (pin.page, tab) in (("attention", "All heads"), ("decoding", "Film"), ("coreference", "Side by side"))
     # What a person made of the translation is written anew on the page itself.
     if not drawn or (pin.page == "decoding" and selection.decoding.branch):
-        return Seen(title(pin, selection), selection.common.text)
+        return Seen(pin.title, selection.common.text)
     reader = models.text_reader(selection.model)
     if pin.page == "coreference":
         return _pair(reader, selection)

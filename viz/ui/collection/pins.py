@@ -1,5 +1,6 @@
 """The pinned views, listed in the head of every page: pin, caption, put in order, open, present, export."""
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -12,7 +13,6 @@ from viz.server.widgets import sent
 from viz.text.messages import _, said
 from viz.text.written import head_label
 from viz.ui import downloads, present
-from viz.ui.collection import title
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def _row(number: int, pin: "Pin", kept: "Sequence[Pin]") -> None:
     """A view: what it is, its caption, and what can be done with it."""
     view = pin.selection
     common = view.common
-    name = plain(title(pin, view)) + (f" · {head_label(common.layer, common.head)}" if common.head_chosen else "")
+    name = plain(pin.title) + (f" · {head_label(common.layer, common.head)}" if common.head_chosen else "")
     with st.container(key=f"pin-{number}", gap="xsmall", border=True):
         with st.container(horizontal=True, vertical_alignment="center", gap=None):
             st.markdown(f"**{name}**  \n{plain(' '.join(common.text.split())[:_LONGEST_TEXT])}", width="stretch")
@@ -112,13 +112,17 @@ def _row(number: int, pin: "Pin", kept: "Sequence[Pin]") -> None:
                     icon, key=f"pin-{help_text}-{number}", help=_(help_text), type="tertiary",
                     disabled=not is_possible, on_click=act, args=arguments,
                 )  # fmt: skip
-        # Another view in this place has another field.
-        key = f"pin-caption-{number}-{fingerprint(url.encode([pin]))}"
-        st.session_state.setdefault(key, pin.caption)
-        st.text_input(
-            _("Caption"), key=key, placeholder=_("Add a caption"), max_chars=url.MAX_CAPTION,
-            label_visibility="collapsed", on_change=_caption, args=(number, key),
-        )  # fmt: skip
+        for field, label, placeholder, longest in (
+            ("caption", said("Caption"), said("Add a caption"), url.MAX_CAPTION),
+            ("note", said("Note"), said("Add a note for the presenter's window"), url.MAX_NOTE),
+        ):
+            # Another view in this place has another field.
+            key = f"pin-{field}-{number}-{fingerprint(url.encode([pin]))}"
+            st.session_state.setdefault(key, getattr(pin, field))
+            st.text_input(
+                _(label), key=key, placeholder=_(placeholder), max_chars=longest, label_visibility="collapsed",
+                on_change=_write, args=(number, key, field),
+            )  # fmt: skip
 
 
 def _page_file(views: "Sequence[tuple[Pin, Selection]]") -> bytes:
@@ -134,16 +138,17 @@ def _open(pin: "Pin") -> None:
     present.open_pin(pin)
 
 
-def _caption(number: int, key: str) -> None:
+def _write(number: int, key: str, field: str) -> None:
+    """Keep the caption or the note of a view as it was typed."""
     kept = _kept()
-    caption = sent(key)
-    if number < len(kept) and isinstance(caption, str):
+    typed = sent(key)
+    if number < len(kept) and isinstance(typed, str):
         pin = kept[number]
-        kept[number] = url.Pin(pin.page, pin.params, caption[: url.MAX_CAPTION])
+        kept[number] = replace(pin, caption=typed) if field == "caption" else replace(pin, note=typed)
         if url.fits(kept):
             _put(kept)
         else:
-            st.toast(_("The URL has no room for such a long caption."))
+            st.toast(_("The URL has no room for such a long text."))
 
 
 def _move(number: int, by: int) -> None:

@@ -261,7 +261,7 @@ def _show_pictures(
     if by_kept is not None:
         metric = linked_heads.tile_metric(trace, site)
         ranking = None if metric is None else head_metrics.ranking(metric, *by_kept)
-    with st.grid(2, min_column_width=430, gap="medium"):
+    with st.grid(2, min_column_width=310, gap="medium"):
         with st.container():
             addresses = draw(trace, site, measure, metric, ranking)
             with st.container(key="linked-heads"):

@@ -261,7 +261,6 @@ class DecodePlayer extends HeadFilm {
   layOut(width) {
     this.panels.classList.toggle("stacked", width < STACKED_BELOW);
     this.curve.resize(width - 6);
-    this.sentence.resize();
     this.heads.resize(this.heads.element.clientWidth);
     this.isFilled = false;
   }
@@ -300,11 +299,9 @@ class DecodePlayer extends HeadFilm {
     if (pointed()) this.markPointed(pointed());
     // At last, for scrolling makes the browser lay out the page.
     if (this.width) {
-      this.sentence.follow();
       this.link();
-      const moment = this.sentence.attended(this.header.moments);
-      this.heads.follow(moment);
-      this.sentence.show(moment);
+      this.sentence.follow();
+      this.heads.follow(this.sentence.attended(this.header.moments));
     }
   }
 }

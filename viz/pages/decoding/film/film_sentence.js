@@ -1,8 +1,7 @@
-// The sentence as it is written: a column for each step, above the token it reads, below the token it writes. Above it
-// what the chosen heads look at in this step: the tokens of the source, tinted, with lines from the token that is written.
-import { scrolledTo } from "../../../pictures/shared/items.js";
+// The sentence as it is written, a line that scrolls with the step: a column for each, above the token it reads, below the
+// token it writes. Above it, in a line too, the source, tinted by what the chosen heads look at, with lines to it.
 import { _, sentenceParts } from "../../../pictures/shared/messages.js";
-import { directionOf, element, tokenElement } from "../../../pictures/shared/picture.js";
+import { directionOf, element, tokenElement, zoomOf } from "../../../pictures/shared/picture.js";
 import { WordLinks } from "../../../pictures/shared/word_links.js";
 
 /** @import { Tiles } from "../../../pictures/shared/head_tiles.js" */
@@ -11,11 +10,19 @@ import { WordLinks } from "../../../pictures/shared/word_links.js";
 /** Whether rows stand for what they write. @param {PlayerHeader} header */
 export const rowsWrite = ({ axes: [rows, , own] }) => rows.ahead > own.ahead;
 
+/** So much is in sight on either side of the word that is shown, in CSS pixels. */
+const ASIDE = 60;
+
+/** Scroll a line sideways so far that a word of it is in sight. @param {HTMLElement} line @param {HTMLElement} word */
+function bring(line, word) {
+  const [frame, box] = [line.getBoundingClientRect(), word.getBoundingClientRect()];
+  const aside = ASIDE * zoomOf(line);
+  const by = Math.min(0, box.left - frame.left - aside) || Math.max(0, box.right - frame.right + aside);
+  if (by) line.scrollLeft += by / zoomOf(line);
+}
+
 export class FilmSentence {
   shown = -1;
-  height = 0;
-  /** Upper and lower edge of each column, if some are out of sight. @type {number[][] | null} */ edges = null;
-
   links = new WordLinks();
   /** What is given to each token of the source by the heads that are shown. @type {number[]} */ shares = [];
 
@@ -63,11 +70,11 @@ export class FilmSentence {
     const { colours } = this.header;
     this.element.style.setProperty("--link", colours[heads[0] % colours.length]);
     for (const [key, chip] of this.sources.entries()) chip.style.setProperty("--share", shares[key].toFixed(3));
-    // Where not all of it is in sight, lines would lead nowhere.
-    const isWhole = this.source.scrollHeight <= this.source.clientHeight + 2;
-    const written = /** @type {HTMLElement} */ (this.columns[from].lastElementChild);
-    this.line.onscroll = () => this.link(layer, heads, step);
-    this.links.draw(this.element, isWhole ? [written] : [], this.sources, shares, 1);
+    const draw = () => this.links.draw(this.element, [this.columns[from]], this.sources, shares, 1);
+    this.line.onscroll = this.source.onscroll = draw;
+    draw();
+    const isCut = [this.line, this.source].some(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth + 2);
+    this.element.classList.toggle("cut", isCut);
   }
 
   /** Mark tokens of the source, and those that rows stand for. @param {number[]} keys @param {number[]} steps */
@@ -100,36 +107,15 @@ export class FilmSentence {
     this.caption.replaceChildren(...sentenceParts(sentence, values));
   }
 
-  /** Measure the columns, once and not at every step. */
-  resize() {
-    this.height = this.line.clientHeight;
-    const edges = this.columns.map(({ offsetTop, offsetHeight }) => [offsetTop, offsetTop + offsetHeight]);
-    this.edges = this.line.scrollHeight > this.height ? edges : null;
-  }
-
-  /** Keep the current column in sight where the sentence takes more lines than there is room for. */
+  /** Keep in sight what is read and written in this step, and what most is given to. */
   follow() {
-    if (!this.edges) return;
-    const [top, bottom] = this.edges[this.shown];
-    if (top < this.line.scrollTop || bottom > this.line.scrollTop + this.height)
-      this.line.scrollTop = bottom - this.height;
+    bring(this.line, this.columns[this.shown]);
+    bring(this.source, this.sources[this.attended(this.sources.length) ?? 0]);
   }
 
   /** Of the moments of a sound, which are the first tokens of the source, the one that most is given to; null without any. @param {number} moments */
   attended(moments) {
     const heard = this.shares.slice(0, moments);
     return heard.length ? heard.indexOf(Math.max(...heard)) : null;
-  }
-
-  /** Scroll the source so far that a token of it is in sight. @param {number | null} key */
-  show(key) {
-    if (key === null) return;
-    const { offsetTop, offsetHeight } = this.sources[key];
-    this.source.scrollTop = scrolledTo(
-      this.source.scrollTop,
-      this.source.clientHeight,
-      offsetTop,
-      offsetTop + offsetHeight,
-    );
   }
 }

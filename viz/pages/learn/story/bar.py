@@ -24,7 +24,7 @@ from viz.selection import catalogue, state
 from viz.selection.choices import Device, ModelChoice
 from viz.selection.selection import PAGES, SECTIONS
 from viz.server.caches import cached
-from viz.text.messages import _
+from viz.text.messages import _, said
 from viz.ui import present, sidebar
 
 if TYPE_CHECKING:
@@ -35,6 +35,8 @@ _BAR: Final = Component("pages/learn/story/story_bar.js", "pages/learn/story/sto
 _RULES: Final = Path(__file__).with_name("story_page.css").read_text(encoding="utf-8")
 _FILE: Final = Path(__file__).with_name("story.toml")
 _RING: Final = "outline: 3px solid var(--ring); outline-offset: 3px; border-radius: 6px; scroll-margin: 10rem 0;"
+#: What the bar says where another view is open than its step's.
+_ELSEWHERE: Final = said("You have chosen another view than this step's.")
 #: Where the story ends; the last one only where a person may add a model.
 _ENDS: Final = ("learn", "explore", "model")
 
@@ -77,7 +79,7 @@ def show(room: "DeltaGenerator") -> None:
     bar = _Shown(
         step=number,
         titles=tuple(_(step.title) for step in story().steps),
-        parts=tuple(sentence(number, state.current().model.device).split("**")),
+        parts=tuple(sentence(number, state.current().model.device).split("**")) if is_seen else (_(_ELSEWHERE),),
         is_seen=is_seen,
         ring=shown["ring"],
         model="" if is_open else name,
