@@ -19,6 +19,7 @@ from tests.browser.test_present import SMALLEST, fitted, present
 from viz.pages.learn.explore import TOPICS
 from viz.pages.learn.lessons.lesson import lessons
 from viz.selection.url import EXPLORED
+from viz.text import glossary
 
 #: On the page, its sidebar included, with one topic of Explore unfolded.
 MOST_CONTROLS = 40
@@ -170,6 +171,25 @@ def test_a_term_says_what_it_means_on_hover_focus_and_press_and_leads_to_its_les
     expect(card).to_be_visible()
     expect(page).to_have_url(re.compile("lesson=scaled-dot-product"))
     expect(card.get_by_role("link")).to_have_attribute("href", re.compile(r"/learn\?lesson=scaled-dot-product$"))
+
+
+#: The terms that are links, in shadow roots too, and whether a script wrote them.
+TERMS = """() => {
+  const roots = [document, ...[...document.querySelectorAll("*")].flatMap(({ shadowRoot }) => shadowRoot ?? [])];
+  return roots.flatMap((root) =>
+    [...root.querySelectorAll('a[href^="#term-"]')].map((a) => [a.dataset.text ?? a.title, root !== document]));
+}"""
+
+
+def test_a_page_explains_a_term_once_whoever_writes_it(page: Page, app_as_shipped: str) -> None:
+    visit(page, f"{app_as_shipped}/decode")
+    settled(page)
+    meanings = {term.text: term.names[0] for term in glossary.terms("en")}
+    until(lambda: any(by_script for _, by_script in page.evaluate(TERMS)), "the film explains a term")
+    terms = [meanings[text] for text, _ in page.evaluate(TERMS)]
+    # Of the sidebar, which says it first.
+    assert "head" in terms
+    assert len(terms) == len(set(terms))
 
 
 #: Of the page as it is read; a lesson's first step has both, for whatever is drawn is drawn anew for another.

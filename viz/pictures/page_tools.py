@@ -8,6 +8,8 @@ import streamlit as st
 
 from viz.pictures.component import Component
 from viz.pictures.payload import ANYTHING, Text, hear
+from viz.text import glossary
+from viz.text.messages import language
 from viz.text.written import Site
 
 _LINK: Final = Component("pictures/copy_link/copy_link.js", "pictures/copy_link/copy_link.css")
@@ -70,6 +72,7 @@ class _Tools:
     is_presented: bool
     can_redo: bool
     heard: tuple[str, int] | None
+    glossary: Mapping[str, object]
 
 
 def head_tools(
@@ -97,7 +100,12 @@ def head_tools(
             on_undo(steps)
 
     _TOOLS.show(
-        _Tools(is_presented, can_redo, None if heard is None else (heard.name, heard.total)),
+        _Tools(
+            is_presented,
+            can_redo,
+            None if heard is None else (heard.name, heard.total),
+            glossary.for_scripts(language()),
+        ),
         key="head-tools",
         width="content",
         undo=hear(undo, Undone),

@@ -1,13 +1,13 @@
 """Terms of the field that texts use, each in two sentences, in every language of the app.
 
 A text gets a link to `#term-LESSON` at the first place of each term, whose title is the sentences: plain Markdown, so
-nothing of a text becomes HTML. Pages explain a term once (`viz/ui/terms.py`); `viz/pictures/head_tools/terms.js` shows
-the title on hover, focus and tap. `python -m viz.text.glossary` prints the terms for `.github/GLOSSARY.md`.
+nothing of a text becomes HTML. `viz/pictures/head_tools/terms.js` keeps the first link to a term on a page, makes those
+in texts of scripts, and shows the title on hover, focus and tap. `python -m viz.text.glossary` prints the terms for
+`.github/GLOSSARY.md`.
 """
 
 import re
 import tomllib
-from collections.abc import Container
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -18,10 +18,8 @@ from viz.text import messages
 FILE: Final = Path(__file__).with_name("glossary.toml")
 #: Where a text begins that names a lesson by a link.
 HREF: Final = "#term-"
-#: Of a text, so many terms at most are explained: the first ones.
-MOST: Final = 4
-#: Code, formulas, links and quoted words, in which nothing is linked.
-_CLOSED: Final = re.compile(r"`[^`]*`|\$[^$]*\$|!?\[[^\]]*\]\([^)]*\)|“[^”]*”")
+#: Code, formulas, links, quoted words and those that the text itself explains, in which nothing is linked.
+_CLOSED: Final = re.compile(r"`[^`]*`|\*+[^*]+\*+|\$[^$]*\$|!?\[[^\]]*\]\([^)]*\)|“[^”]*”")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,22 +38,31 @@ def terms(language: str) -> tuple[Term, ...]:
     return tuple(Term((of["name"], *of.get("also", ())), of["text"], lesson) for of, lesson in found)
 
 
-def explained(text: str, known: Container[str] = ()) -> tuple[str, list[str]]:
-    """Markdown in which each term is a link at its first place, at most `MOST` of them; the first names of these.
-
-    Terms whose first names are `known` are left as they are.
-    """
+def explained(text: str) -> str:
+    """Markdown in which each term is a link at its first place."""
     by_name, pattern = _search(messages.language())
-    found: list[str] = []
+    found: set[Term] = set()
 
     def link(match: re.Match[str]) -> str:
         term = by_name.get(match[0])
-        if term is None or term.names[0] in known or term.names[0] in found or len(found) == MOST:
+        if term is None or term in found:
             return match[0]
-        found.append(term.names[0])
+        found.add(term)
         return f'[{match[0]}]({HREF}{term.lesson} "{term.text}")'
 
-    return pattern.sub(link, text), found
+    return pattern.sub(link, text)
+
+
+@cache
+def for_scripts(language: str) -> dict[str, object]:
+    """The glossary as `viz/pictures/head_tools/terms.js` reads it."""
+    by_name, pattern = _search(language)
+    places = {term: place for place, term in enumerate(terms(language))}
+    return {
+        "pattern": pattern.pattern,
+        "names": {name: places[term] for name, term in by_name.items()},
+        "terms": [[term.lesson, term.text] for term in places],
+    }
 
 
 @cache

@@ -20,7 +20,7 @@ from viz.selection.selection import Section, Selection
 from viz.server import limits
 from viz.text.messages import _, language, said, shown, speaking
 from viz.text.written import byte_count
-from viz.ui import controls
+from viz.ui import controls, terms
 from viz.ui.snippets import Views
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ def menu() -> None:
         controls.segmented("picture_format", _("Save pictures as"), labels, help_text=help_text)
         help_text = _("White and transparent have black letters, for a paper. bertviz saves on its own background.")
         controls.segmented("picture_paper", _("Background of saved pictures"), _PAPER_LABELS, help_text=help_text)
-        st.caption(_("The arrow at a picture and the camera at a chart save it like this."))
+        terms.caption(_("The arrow at a picture and the camera at a chart save it like this."))
 
 
 def files(offer: Callable[[], None]) -> None:
@@ -197,7 +197,7 @@ def _show_python(views: Views, *arguments: object) -> None:
                 continue
             st.markdown(title)
             if isinstance(snippet, str):
-                st.caption(shown(snippet))
+                terms.caption(shown(snippet))
             else:
                 st.code("\n".join(snippet), language="python", wrap_lines=True)
                 has_lines = True
@@ -205,4 +205,4 @@ def _show_python(views: Views, *arguments: object) -> None:
         message = (
             "These lines give the numbers of this view where the package headlight is installed, as the README says."
         )
-        st.caption(_(message))
+        terms.caption(_(message))

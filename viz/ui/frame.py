@@ -210,7 +210,6 @@ def check_settings() -> None:
 @contextmanager
 def page_run() -> Iterator[None]:
     """Around the run of a page: its slot among those that compute, and on a shared server its time."""
-    terms.begin_page()
     with limits.page_run(), errors_shown(), limits.limited():
         yield
 
@@ -228,7 +227,7 @@ def fragment(show: Callable[Given, None]) -> Callable[Given, None]:
     def part(model: object, draw: Callable[[], None]) -> None:
         if model != state.current().model:
             st.rerun()
-        with terms.part(key), limits.at_work(), errors_shown(), limits.limited():
+        with limits.at_work(), errors_shown(), limits.limited():
             draw()
         state.publish()
         present.draw()

@@ -14,7 +14,7 @@ from viz.selection import state
 from viz.server.widgets import sent
 from viz.text.messages import _
 from viz.theme import HEAD_COLOURS
-from viz.ui import controls, downloads
+from viz.ui import controls, downloads, terms
 
 if TYPE_CHECKING:
     from streamlit.runtime.uploaded_file_manager import UploadedFile
@@ -46,7 +46,7 @@ def field(kind: FileKind) -> None:
     if st.session_state.get(_LAST) != _ELSEWHERE:
         taken = Given()
         if file is None:
-            st.caption(_(kind.without))
+            terms.caption(_(kind.without))
             taken = _example(kind)
         _take(kind, file, sizes, taken)
     if kind.is_heard:

@@ -21,7 +21,7 @@ from viz.server.widgets import sent
 from viz.text import messages
 from viz.text.language import NAMES
 from viz.text.messages import Message, _, said
-from viz.ui import controls, given_file
+from viz.ui import controls, given_file, terms
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def add_model() -> None:
                 "Others can reach this server, so it opens no folder that is typed here. Its administrator can allow "
                 "folders with models in `{folders_variable}`; see “For a class” in the README."
             )
-            st.caption(_(message, folders_variable=catalogue.FOLDERS_VARIABLE))
+            terms.caption(_(message, folders_variable=catalogue.FOLDERS_VARIABLE))
             return
         allowed = catalogue.folders_to_add_from()
         with st.form("add", border=False):
@@ -174,7 +174,7 @@ def sidebar(checkpoints: Sequence[str]) -> Callable[[], object]:
     with st.sidebar:
         st.header(_("Headlight"), anchor=False)
         reads_words = models.reads(state.current().model) in ("text", None)
-        st.caption(_(_TRANSLATOR if reads_words and _fields() is not _TEXT else _OTHER))
+        terms.caption(_(_TRANSLATOR if reads_words and _fields() is not _TEXT else _OTHER))
         _given()
         st.selectbox(
             _("Checkpoint"),
@@ -235,7 +235,7 @@ def _about_model(place: "DeltaGenerator") -> bool:
     verdict = models.verdict(choice)
     with place.container():
         if verdict is not None:
-            st.caption(_("Proof: {verdict}", verdict=verdict))
+            terms.caption(_("Proof: {verdict}", verdict=verdict))
         _offered_languages(choice)
     return verdict != models.NOT_OPENED
 
@@ -264,7 +264,7 @@ def _offered_languages(choice: ModelChoice) -> None:
             labels = {shown[field]: shown[field], **labels}
         controls.dropdown(field, _(label), labels, shown=shown[field])
     if offered.note:
-        st.caption(_(offered.note))
+        terms.caption(_(offered.note))
 
 
 def _fields() -> tuple[Message, Message, Message]:
@@ -336,7 +336,7 @@ def _given() -> None:
     example = next((example for example in examples if example.text == state.current().common.text), None)
     is_german = kind is None or models.is_english_german(state.current().model)
     if example is not None and example.look_for and (is_german or not example.only_in_german):
-        st.caption(_("**Look for:** {looked_for}", looked_for=controls.plain(_(example.look_for))))
+        terms.caption(_("**Look for:** {looked_for}", looked_for=controls.plain(_(example.look_for))))
 
 
 def _chat() -> None:
@@ -347,7 +347,7 @@ def _chat() -> None:
         "over many sentences, Cause and Two models read texts without the template."
     )
     if controls.switch("chat", _("As a chat"), help_text):
-        st.caption(
+        terms.caption(
             _(
                 "The model's chat template is put around the text. A line that begins with “user:”, “assistant:” or "
                 "“system:” starts a message; a text without such lines is a message of the user. The model writes as "

@@ -65,7 +65,7 @@ def _vocabulary(selection: Selection) -> None:
     )
     matches = facts.matching(pieces, wanted or "")
     if not matches:
-        st.info(_("No token contains this. The tokenizer would use several shorter tokens or bytes."))
+        frame.note("No token contains this. The tokenizer would use several shorter tokens or bytes.")
         return
     shown = {
         _("Id"): [p.id for p in matches],

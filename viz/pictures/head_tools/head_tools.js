@@ -11,8 +11,9 @@ import { followCharts, followHeads } from "./pointed_heads.js";
 import { explainTerms } from "./terms.js";
 
 /** @import { HeadPlace } from "../shared/head_label.js" */
+/** @import { Glossary } from "./terms.js" */
 
-/** @typedef {{ isPresented: boolean, canRedo: boolean, heard: [string, number] | null }} Header */
+/** @typedef {{ isPresented: boolean, canRedo: boolean, heard: [string, number] | null, glossary: Glossary }} Header */
 
 /** A press that Python has not heard of by then is told again. */
 const AGAIN_MS = 1_500;
@@ -54,7 +55,6 @@ class HeadTools extends View {
   start() {
     keepPresses();
     joinSteps();
-    explainTerms(this.ended.signal);
     followCharts(this.ended.signal);
     const ask = (/** @type {string} */ name) => (/** @type {HeadPlace} */ head) => this.python.trigger(name, head);
     followHeads(ask("head"), ask("why"), this.ended.signal);
@@ -65,7 +65,8 @@ class HeadTools extends View {
 
   /** @param {{ header: Header }} payload */
   receive({ header }) {
-    const { isPresented, canRedo, heard } = header;
+    const { isPresented, canRedo, heard, glossary } = header;
+    if (!this.header) explainTerms(this.ended.signal, glossary);
     this.header = header;
     for (const each of [this.undo, this.present, this.story]) each.hidden = isPresented;
     this.redo.hidden = isPresented || !canRedo;

@@ -65,6 +65,16 @@ export function onResize({ root, ended }, act) {
   ended.signal.addEventListener("abort", () => observer.disconnect());
 }
 
+/** The elements of all views of the page, whichever script draws them. @returns {Set<HTMLElement>} */
+const viewsOfPage = () => {
+  const page = /** @type {{ headlightViews?: Set<HTMLElement> }} */ (globalThis);
+  page.headlightViews ??= new Set();
+  return page.headlightViews;
+};
+
+/** Those that are on the page; the document hears "headlight-view" when there is another. */
+export const views = () => [...viewsOfPage()].filter((root) => root.isConnected || !viewsOfPage().delete(root));
+
 /** An element in place of that of a view, which ends: what a view says is made once, in one language. @param {HTMLElement} root @param {View} view */
 function emptied(root, view) {
   const fresh = /** @type {HTMLElement} */ (root.cloneNode(false));
@@ -91,7 +101,11 @@ export function mount(selector, Shown) {
     const before = mounted.get(root);
     if (before && before.code !== language()) root = emptied(root, before.view);
     const view = mounted.get(root)?.view ?? new Shown(root);
-    if (!mounted.has(root)) view.start();
+    if (!mounted.has(root)) {
+      view.start();
+      viewsOfPage().add(view.root);
+      document.dispatchEvent(new Event("headlight-view"));
+    }
     mounted.set(root, { view, payload, code: language() });
     view.python = { trigger: setTriggerValue, state: setStateValue };
     const hand = () => mounted.get(view.root)?.payload === payload && view.receive(payload);

@@ -12,7 +12,7 @@ from viz.selection.selection import SECTIONS
 from viz.server.widgets import sent
 from viz.text.messages import _, said
 from viz.text.written import head_label
-from viz.ui import downloads, present
+from viz.ui import downloads, present, terms
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
@@ -36,7 +36,9 @@ def menu() -> None:
 def _show(kept: "Sequence[Pin]") -> None:
     _pin_button(kept)
     if not kept:
-        st.caption(_("Pin views of any page to list them here, to present them one after another, or to export them."))
+        terms.caption(
+            _("Pin views of any page to list them here, to present them one after another, or to export them.")
+        )
         return
     for number, pin in enumerate(kept):
         _row(number, pin, kept)
@@ -44,7 +46,7 @@ def _show(kept: "Sequence[Pin]") -> None:
         "{num_kept} of at most {max_pins} views. While this list is open, the URL contains them all: copy it with the "
         "link button next to it."
     )
-    st.caption(_(message, num_kept=len(kept), max_pins=url.MAX_PINS))
+    terms.caption(_(message, num_kept=len(kept), max_pins=url.MAX_PINS))
     with st.container(horizontal=True):
         st.button(
             _("Present these views"), key="pins-present", icon=":material/present_to_all:", on_click=present.switch,
@@ -61,7 +63,7 @@ def _show(kept: "Sequence[Pin]") -> None:
 def _pin_button(kept: "Sequence[Pin]") -> None:
     """What pins the view that is open, or takes it out of the collection; else why that cannot be."""
     if downloads.link_needs(state.current())[1]:
-        st.caption(_("This view cannot be pinned: the text is too long for a URL, or it shows your own picture."))
+        terms.caption(_("This view cannot be pinned: the text is too long for a URL, or it shows your own picture."))
         return
     view, others = _others(kept)
     if len(others) < len(kept):
@@ -72,7 +74,7 @@ def _pin_button(kept: "Sequence[Pin]") -> None:
     st.button(label, key="pin-view", icon=":material/keep:", type="primary", disabled=not has_room, on_click=_pin)
     if not has_room:
         message = "The collection is full: it can contain {max_pins} views, or as many as fit into one URL."
-        st.caption(_(message, max_pins=url.MAX_PINS))
+        terms.caption(_(message, max_pins=url.MAX_PINS))
 
 
 def _others(kept: "Sequence[Pin]") -> "tuple[Pin, list[Pin]]":

@@ -114,7 +114,9 @@ def _say_held(trace: "Trace") -> None:
         share = percent(float(held[head]))
         what = {"head": head_label(layer, head, site), "tokens": token_labels.sinks_named(trace, site)}
         named.append(_("{head}: {share} on {tokens}", share=share, **what))
-    st.caption(_("Sinks are left out: their columns are 0, and nothing is renormalised. {held}", held="; ".join(named)))
+    terms.caption(
+        _("Sinks are left out: their columns are 0, and nothing is renormalised. {held}", held="; ".join(named))
+    )
 
 
 def _show_branches(trace: "Trace") -> None:
