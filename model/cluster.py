@@ -253,8 +253,8 @@ class _Run:
             yield
         except Exception as error:  # Dask's own and those of sockets.
             message = (
-                "The connection to the cluster was lost ({reason}): {done:,} texts are computed, {missing:,} were "
-                "being computed. Run the same again: what was kept is not computed again."
+                "The connection to the cluster was lost ({reason}): {done:,} texts are computed, {missing:,} "
+                "were being computed. Run the same command again: what was kept is not computed again."
             )
             missing = sum(len(chunk.items) for chunk in self._running.values())
             raise ClusterError(message, reason=_reason(error), done=self._done, missing=missing) from error
@@ -267,9 +267,9 @@ class _Run:
             if isinstance(error, HeadlightError) or memory_short(error) is not None:
                 raise
             message = (
-                "A worker failed at texts that begin with {first} ({reason}); {done:,} are computed. Workers need "
-                "this Headlight, and room for the model and its texts. Run the same again: what was kept is not "
-                "computed again."
+                "A worker failed at texts that begin with {first} ({reason}); {done:,} are computed. Workers "
+                "need the same version of Headlight, and memory for the model and its texts. Run the same "
+                "command again: what was kept is not computed again."
             )
             reason, first = f"{type(error).__name__}: {_reason(error)}", short(str(chunk.items[0]))
             raise ClusterError(message, reason=reason, done=self._done, first=first) from error
@@ -302,7 +302,7 @@ def _opened_once(place: ModelPlace) -> Reader:
         message = "A worker cannot open the model: {reason} Give a path that all can read, or its name on the hub."
         raise ClusterError(message, reason=error.message) from error
     if reader.weights_digest != place.digest:
-        raise ClusterError("At a worker, {name} is another model; copy the same one.", name=place.name)
+        raise ClusterError("On a worker, {name} is a different model; copy the same one there.", name=place.name)
     return reader
 
 

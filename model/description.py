@@ -42,10 +42,10 @@ POSITIONS: Final[Mapping[PositionScheme, str]] = {
 }
 #: Why a tensor of the folder is not used → what the row of such tensors is called.
 UNUSED: Final[Mapping[Reason, str]] = {
-    "head": said("Not used: of another head"),
-    "buffer": said("Not used: computed anyway"),
-    "tie": said("Not used: equal to one that is"),
-    "ignorable": said("Not used: transformers leaves them"),
+    "head": said("Not used: belongs to another output head"),
+    "buffer": said("Not used: the model computes it itself"),
+    "tie": said("Not used: equal to one that is used"),
+    "ignorable": said("Not used: transformers skips them"),
 }
 #: The parts of a model that its parameters are counted by.
 _EMBEDDINGS, _NORMS, _ATTENTION = said("Embeddings"), said("Norms and scales"), said("Attention")

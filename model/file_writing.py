@@ -243,7 +243,7 @@ def check_folder(folder: Path, inside: Path | None = None) -> None:
     `inside` is that of `written_path`.
     """
     if folder == STANDARD_OUTPUT:
-        raise DataError("Standard output (-) takes no folder. Give the name of a folder to write into.")
+        raise DataError("Standard output (-) cannot be a folder. Give the name of a folder to write into.")
     with said_plainly(folder):
         if inside is not None:
             _check_links(folder, inside)

@@ -12,16 +12,19 @@ def check_not_blank(text: str, what: str) -> None:
 
 
 def too_long(text: str, what: str, limit: int, count: int | None, why: str = "") -> InputTextError:
-    """The error for a text of more than `limit` tokens, which calls it `what`; `why` ends a clause.
+    """The error for a text of more than `limit` tokens, which calls it `what`; `why` is a sentence about the limit.
 
     `count` is its number of tokens; None if they are too many to be counted.
     """
     length = said("far more") if count is None else f"{count:,}"
     message = (
-        "{what} is too long: this model reads at most {limit:,} tokens{why}; the text has {length} ({num_text:,} "
+        "{what} is too long: this model reads at most {limit:,} tokens; the text has {length} ({num_text:,} "
         "characters). Shorten it or enter it in parts."
     )
-    return InputTextError(message, what=what, limit=limit, why=why, length=length, num_text=len(text))
+    numbers = {"what": what, "limit": limit, "length": length, "num_text": len(text)}
+    if not why:
+        return InputTextError(message, **numbers)
+    return InputTextError("{too_long} {why}", too_long=said(message, **numbers), why=why)
 
 
 def nothing_seen(what: str) -> InputTextError:

@@ -135,7 +135,7 @@ _NO_PROJECTION: Final = said(
     "There is no matrix W_O after this head: its output, the context vector, is used as it is."
 )
 _NO_CIRCUITS: Final = said(
-    "What a head attends to by tokens alone can be computed only where the inputs are embeddings; the queries of "
+    "What a head attends to from tokens alone can be computed only where the inputs are embeddings; the queries of "
     "this model are states that depend on everything read before."
 )
 _EARLIER: Final[Mapping[View, str]] = MappingProxyType(

@@ -53,7 +53,7 @@ def lacks_of(model: nn.Module, name: str, found: Explored, length: int | None) -
     if kind == "decoder" and not says_words:
         no_head = said("This model ({name}) was saved without its output layer, so it only reads.", name=name)
         if says_labels:
-            no_head = said("This model ({name}) says labels and generates no text.", name=name)
+            no_head = said("This model ({name}) outputs labels, not text.", name=name)
         elif not library.has_class_for(model.config, "causal"):
             no_head = said("This model ({name}) only reads, so there is nothing to decode.", name=name)
         lacks |= {"decoding": no_head, "beam": no_head, "circuits": no_head, "cost": no_head}

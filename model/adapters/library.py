@@ -150,14 +150,11 @@ def make_config(values: Mapping[str, Any]) -> Any:
     """A configuration of the kind that its values name. Raises a CheckpointError if the library has none for them."""
     model_type = values.get("model_type")
     if not isinstance(model_type, str) or model_type not in transformers.CONFIG_MAPPING:
-        what = said("of unknown type")
-        if isinstance(model_type, str) and len(model_type) <= 60:
-            what = said("of type {kind!r}", kind=model_type)
         raise CheckpointError(
-            "This folder contains a model {what}, which transformers {version} does not have. Headlight opens every "
-            "type of model with attention that this version has, and its own checkpoints; it never runs code in a "
-            "folder.",
-            what=what,
+            "This folder contains a model whose type, {kind}, transformers {version} does not have. Headlight opens "
+            "every type of model with attention that this version has, and its own checkpoints; it never runs code in "
+            "a folder.",
+            kind=repr(model_type) if isinstance(model_type, str) and len(model_type) <= 60 else said("unknown"),
             version=transformers.__version__,
         )
     try:

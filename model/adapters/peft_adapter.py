@@ -170,10 +170,10 @@ def _base(path: Path, named: object) -> Path:
     base = path.parent / last
     if not last or last in (".", "..") or base == path or not base.is_dir():
         raise CheckpointError(
-            "{name} contains an adapter (PEFT), which needs its base model, {named}. Put the folder of that model "
-            "next to it, as {last}, or merge the two: `model.merge_and_unload().save_pretrained(folder)`.",
+            "{name} contains an adapter (PEFT), which needs its base model: {named}. Put the folder of that model "
+            "next to it under the name {last}, or merge the two: `model.merge_and_unload().save_pretrained(folder)`.",
             name=path.name,
-            named=str(named)[:80] if named else said("which it does not name"),
-            last=last[:80] or said("its name says"),
+            named=str(named)[:80] if named else said("unknown"),
+            last=last[:80] or said("unknown"),
         )
     return base

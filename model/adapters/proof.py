@@ -100,7 +100,7 @@ def explore_model(model: Any, probe: Probe) -> Explored:
         _check_steady(model, run, by_eager, tolerance)
     if _parts(model) != parts:
         raise CheckpointError(
-            "This model attends differently in short texts and in long ones, so a short text does not prove how its "
+            "This model attends differently in short and in long texts, so a short text does not prove how its "
             "attention can be shown."
         )
     library.attend_by(model, library.OURS if proof.is_exact else EAGER)

@@ -426,7 +426,7 @@ class TextTracer(BaseReader):
             encoded = self.pieces.encode(text, second, is_target=is_target, with_special=with_special)
         if encoded is None or (limit is not None and len(encoded.ids) > limit):
             is_of_pairs = self.abilities.positions == "relative bias"
-            why = said(", because its relative positions need RAM for each pair of tokens") if is_of_pairs else ""
+            why = said("Its relative positions need RAM for each pair of tokens.") if is_of_pairs else ""
             assert limit is not None
             raise too_long(text, what, limit, None if encoded is None else len(encoded.ids), why)
         self._check_known(encoded, self.vocab_size if is_target else library.vocab_size(self.model))

@@ -115,7 +115,7 @@ def draw_tokens(log_probs: Float[Tensor, "row vocab"], uniforms: list[float]) ->
     """
     cumulative = log_probs.double().exp().cumsum(-1)
     if not bool(cumulative[:, -1].isfinite().all()):
-        raise no_probabilities(said("In one of the samples"))
+        raise no_probabilities(said("one of the samples"))
     threshold = cumulative.new_tensor(uniforms)[:, None] * cumulative[:, -1:]
     return torch.searchsorted(cumulative, threshold, right=True)[:, 0]
 

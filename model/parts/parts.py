@@ -32,7 +32,7 @@ from model.parts.weights import (
 )
 from model.trace.trace import Trace
 
-NOT_TOLD: Final = said("This model does not tell this part.")
+NOT_TOLD: Final = said("This model does not expose this part.")
 
 
 class Parts:

@@ -25,7 +25,7 @@ NOT_FOUND: Final = said(
     "the model may scale what it adds."
 )
 NOT_ALIKE: Final = said(
-    "Between its attentions this model does not do the same at each position, so what it adds at some is unknown."
+    "Between its attentions this model treats positions differently, so what it adds at some of them is unknown."
 )
 #: How far values may be from those of a trace, as a share of the largest: rounding of float32.
 SAME: Final = 1e-4

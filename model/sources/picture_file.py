@@ -96,7 +96,7 @@ def picture_of(content: bytes, name: str, largest_side: int | None = None) -> Im
             _check_size(image.size)
             # The further pictures in a JPEG of a telephone are no film.
             if image.format != "MPO" and getattr(image, "is_animated", False):
-                message = "{name} is animated: it holds several pictures. Save the one that you want as PNG."
+                message = "{name} is animated: it contains several pictures. Save the one that you want as PNG."
                 raise InputTextError(message, name=name)
             if largest_side is not None:
                 image.draft("RGB", (largest_side, largest_side))

@@ -209,7 +209,9 @@ def _mean(channels: np.ndarray[Any, Any], name: str) -> Samples:
     loudest = float(np.abs(channels).max(initial=0))
     # A number that is none is not larger either.
     if not loudest <= LOUDEST:
-        message = "{name} holds samples of {loudest:.3g}; expected numbers from −1 to 1. Save it as 16-bit WAV or FLAC."
+        message = (
+            "{name} contains samples of {loudest:.3g}; expected numbers from −1 to 1. Save it as 16-bit WAV or FLAC."
+        )
         raise InputTextError(message, name=name, loudest=loudest)
     mean: Samples = channels.astype(np.float32).mean(axis=1)
     return mean

@@ -126,13 +126,13 @@ def check_probabilities(steps: Sequence[DecodingStep]) -> None:
     """Raise a SessionError if the logits of a step are NaN, or all of them −∞: no token has a probability."""
     for number, step in enumerate(steps, start=1):
         if not step.candidates:
-            raise no_probabilities(said("At step {number}", number=number))
+            raise no_probabilities(said("step {number}", number=number))
 
 
 def no_probabilities(where: str) -> SessionError:
-    """The error of a step at which no token has a probability; `where` begins its sentence."""
+    """The error of a step at which no token has a probability; `where` names it."""
     return SessionError(
-        "{where} the model gives no token a probability: its output is not a number (NaN), or its "
+        "The model gives no token a probability ({where}): its output is not a number (NaN), or its "
         "generation_config.json forbids every token. Fix its weights or these settings; the Attention page still "
         "shows what its heads attend to.",
         where=where,

@@ -191,7 +191,7 @@ def check_recipes(is_made: bool, dictionary: Path | None) -> None:
         from model.training.dictionary_lexicon import read_nouns
     except ModuleNotFoundError as error:
         raise ConfigError(
-            "The installed package has no recipes for sentences that a training makes itself: train from a clone, or "
+            "The installed package lacks the recipes for generated training sentences: train from a clone, or "
             "without --pronouns, --nouns, --dictionary, --copying and --gender."
         ) from error
     if dictionary is not None:
@@ -223,7 +223,7 @@ def shares_from(arguments: argparse.Namespace) -> dict[str, float]:
         shares["nouns"] = DICTIONARY_SHARE if arguments.nouns is None else arguments.nouns
     elif arguments.nouns is not None:
         raise ConfigError(
-            "--nouns is a share of sentences with a dictionary's nouns: give its folder by --dictionary DIR as well."
+            "--nouns is the share of sentences with nouns of a dictionary: give its folder too, with --dictionary DIR."
         )
     check_shares(shares)
     return shares

@@ -130,7 +130,7 @@ def test_a_dragged_score_moves_the_weights_at_once_and_reset_brings_them_back(pa
     page.get_by_label("divided by").focus()
     page.keyboard.press("End")
     expect(page.locator(".live-told")).not_to_contain_text("99%")
-    page.get_by_role("button", name="Take the model's numbers again").click()
+    page.get_by_role("button", name="Restore the model's numbers").click()
     expect(page.locator(".live-told")).to_contain_text("animal has 99%")
 
 

@@ -174,7 +174,7 @@ def test_edits_of_heads_are_computed_where_they_are_made(
 def test_a_worker_with_another_model_is_refused(client: Any, places: dict[str, ModelPlace], writer: Translator) -> None:
     (key, place), *_ = places.items()
     other = ModelPlace(place.name, "0" * 64, "cpu", "float32")
-    with computed_on(client, {key: other}), pytest.raises(ClusterError, match="is another model"):
+    with computed_on(client, {key: other}), pytest.raises(ClusterError, match="is a different model"):
         build_atlas(writer, CORPUS)
     nowhere = ModelPlace(f"{place.name}-not", place.digest, "cpu", "float32")
     with computed_on(client, {key: nowhere}), pytest.raises(ClusterError, match="There is no folder"):

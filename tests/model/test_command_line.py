@@ -118,7 +118,10 @@ def test_a_checkpoint_tells_what_it_was_trained_on_and_can_be_trained_on(
         (["translate", "Tom.", "--device", "cuda:77"], "CUDA devices"),
         (["evaluate", "--data", "/nowhere.tsv"], "no file"),
         (["trace", "Tom.", "--out", "/nowhere/x.npz"], "no folder"),
-        (["train", "--data", "x", "--run", "r", "--out", "o", "--nouns", "0.1"], "give its folder by --dictionary DIR"),
+        (
+            ["train", "--data", "x", "--run", "r", "--out", "o", "--nouns", "0.1"],
+            "give its folder too, with --dictionary DIR",
+        ),
         (
             ["train", "--data", "x", "--run", "r", "--out", "o", "--pronouns", "0.9", "--copying", "0.5"],
             "add up to 1.4",
@@ -217,7 +220,7 @@ def test_a_place_where_nothing_can_be_written_is_said_before_anything_is_compute
         assert ("--film the name of a file." if name == "film" else "pipe that no program reads.") in said("pipe")
         Path("pipe").unlink()
     else:
-        assert "Standard output (-) takes no folder." in said("-")
+        assert "Standard output (-) cannot be a folder." in said("-")
         assert "file is not a folder. Give the name of a folder to write into." in said("file")
         assert "file is not a folder. Give the name of a folder to write into." in said("file/x")
     assert "x cannot be written: " in said("folder/x")

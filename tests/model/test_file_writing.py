@@ -116,7 +116,7 @@ def test_a_minus_is_standard_output(write: Callable[[Path], None], capfdbinary: 
     write(Path("-"))
     assert len(capfdbinary.readouterr().out) >= len(b"content")
     assert not Path("-").exists()
-    with pytest.raises(DataError, match="takes no folder"):
+    with pytest.raises(DataError, match="cannot be a folder"):
         check_folder(Path("-"))
 
 

@@ -23,7 +23,7 @@ from viz.pictures.tiles.codes import GridSpec, LayerTiles, Source, Tiles, decima
 from viz.selection.choices import Common, Measure
 from viz.server.background_jobs import Progress, Task
 from viz.server.caches import BoundedCache, cache_key, cached
-from viz.text.messages import _, said
+from viz.text.messages import _, in_a_row, said
 from viz.text.written import signed
 
 if TYPE_CHECKING:
@@ -266,7 +266,7 @@ def added_to_scores(trace: "Trace", site: str, layer: int, head: int, row: int, 
         sentences.append(_("A soft cap keeps scores within ±{cap:g}: c · tanh(s ÷ c).", cap=inputs.softcap))
     if inputs.sinks is not None:
         sentences.append(_("A sink takes a part of the softmax, so the weights of a row sum to less than 1."))
-    return " ".join(sentences)
+    return in_a_row(sentences)
 
 
 def dot_product_spread(trace: "Trace", site: str, layer: int, head: int) -> "DotProductSpread":

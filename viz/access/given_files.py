@@ -69,7 +69,7 @@ FILES: Final[Mapping[SourceKind | None, FileKind]] = {
         ),
         no_atlas=said(
             "The atlas reads sentences, but the chosen model reads pictures. The Attention page shows the metrics of "
-            "its heads for one picture, under each tile and as an order of heads."
+            "its heads for one picture, under each tile, and ranks heads by them."
         ),
         examples={
             "scene": said("house and tree (example)"),
@@ -107,7 +107,7 @@ FILES: Final[Mapping[SourceKind | None, FileKind]] = {
         ),
         no_atlas=said(
             "The atlas reads sentences, or recordings that a model writes about, but the chosen model only hears. The "
-            "Attention page shows the metrics of its heads for one sound, under each tile and as an order of heads."
+            "Attention page shows the metrics of its heads for one sound, under each tile, and ranks heads by them."
         ),
         examples={"": said("example sound")},
         unpacked=lambda content, name: later.sound_file.sound_of(content, name, HIGHEST_RATE),

@@ -140,7 +140,7 @@ def describing(choice: ModelChoice, own: OwnTexts | None = None) -> Task[None]:
         with computed_elsewhere(places):
             _take(found, stages, language, own.file if own else "")
 
-    text = said("Reading to say what each head does: {done:,} of {total:,} {unit}")
+    text = said("Reading texts to describe each head: {done:,} of {total:,} {unit}")
     unasked = limits.rules().measures_unasked
     key = ("head descriptions", reader.key, own.digest if own else "")
     return Task(key, 0, said("texts"), compute, text, is_unasked=unasked)

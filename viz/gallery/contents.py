@@ -41,7 +41,7 @@ class Section(NamedTuple):
 _TRANSLATOR: Final = said("The translator that ships")
 _FAILING: Final = said("Where the translator fails")
 _SMALL: Final = said("Small translators that differ in one part")
-_OTHERS: Final = said("Other models, and a training")
+_OTHERS: Final = said("Other models, and a training run")
 _OWN: Final = said("Your models")
 _SOUND: Final = said(
     "Point at a token that was written: the moment of the sound that it attends to lights up; H plays it."

@@ -78,7 +78,7 @@ def read(environment: Mapping[str, str]) -> Rules:
         message = "{variable} must be 1 for a shared server, or 0; it is {given!r}. Restart Headlight."
         raise ConfigError(message, variable=SHARED_VARIABLE, given=shared)
     if unasked not in ("", "0", "1"):
-        message = "{variable} must be 0 to measure no model unasked, or 1; it is {given!r}. Restart Headlight."
+        message = "{variable} must be 0 (measure no model unless asked) or 1; it is {given!r}. Restart Headlight."
         raise ConfigError(message, variable=UNASKED_VARIABLE, given=unasked)
     if shared != "1":
         return Rules(measures_unasked=unasked != "0")

@@ -11,57 +11,57 @@ from viz.text.metrics import JOBS
 if TYPE_CHECKING:
     from model.analysis.head_description.describe import HeadDescription, Number
 
-#: What a head attends to, by cell: the end of "Attends …".
+#: What a head attends to, by cell.
 WHERE: Final[Mapping[str, str]] = {
-    "self": said("to the token itself"),
-    "back1": said("to the previous token"),
-    "back2": said("to the second token before"),
-    "ahead1": said("to the next token"),
-    "ahead2": said("to the second token after"),
-    "back1-3": said("to the three tokens before"),
-    "ahead1-3": said("to the three tokens after"),
-    "beside": said("to the two neighbouring tokens"),
-    "near": said("to tokens at most two away"),
-    "far": said("to tokens at least five away"),
-    "back": said("to earlier tokens"),
-    "ahead": said("to later tokens"),
-    "first": said("to the first token"),
-    "punctuation": said("to punctuation"),
-    "articles": said("to articles and determiners"),
-    "prepositions": said("to prepositions"),
-    "pronouns": said("to pronouns"),
-    "auxiliaries": said("to auxiliary verbs and negations"),
-    "conjunctions": said("to conjunctions"),
-    "particles": said("to particles"),
-    "function": said("to function words"),
-    "content words": said("to content words"),
-    "numbers": said("to numbers"),
-    "names": said("to capitalised words inside the sentence"),
-    "persons": said("to words for people"),
-    "same": said("to the same token elsewhere"),
-    "after same": said("to the token after an earlier copy of this one"),
-    "word": said("to other tokens of the same word"),
-    "content ahead": said("to the next content word"),
-    "content back": said("to the previous content word"),
-    "together": said("to the source token to which all heads together attend most"),
-    "together before": said("to the source token to which all heads together attend most in the row before"),
-    "together next": said("to the source token to which all heads together attend most in the next row"),
-    "diagonal": said("to the same relative position in the source"),
-    "second half": said("to the second half of the source"),
-    "copied": said("to a source token spelled like the one it writes"),
-    "copied before": said("to a source token spelled like the one just written"),
+    "self": said("the token itself"),
+    "back1": said("the previous token"),
+    "back2": said("the second token before"),
+    "ahead1": said("the next token"),
+    "ahead2": said("the second token after"),
+    "back1-3": said("the three tokens before"),
+    "ahead1-3": said("the three tokens after"),
+    "beside": said("the two neighbouring tokens"),
+    "near": said("tokens at most two away"),
+    "far": said("tokens at least five away"),
+    "back": said("earlier tokens"),
+    "ahead": said("later tokens"),
+    "first": said("the first token"),
+    "punctuation": said("punctuation"),
+    "articles": said("articles and determiners"),
+    "prepositions": said("prepositions"),
+    "pronouns": said("pronouns"),
+    "auxiliaries": said("auxiliary verbs and negations"),
+    "conjunctions": said("conjunctions"),
+    "particles": said("particles"),
+    "function": said("function words"),
+    "content words": said("content words"),
+    "numbers": said("numbers"),
+    "names": said("capitalised words inside the sentence"),
+    "persons": said("words for people"),
+    "same": said("the same token elsewhere"),
+    "after same": said("the token after an earlier copy of this one"),
+    "word": said("other tokens of the same word"),
+    "content ahead": said("the next content word"),
+    "content back": said("the previous content word"),
+    "together": said("the source token to which all heads together attend most"),
+    "together before": said("the source token to which all heads together attend most in the row before"),
+    "together next": said("the source token to which all heads together attend most in the next row"),
+    "diagonal": said("the same relative position in the source"),
+    "second half": said("the second half of the source"),
+    "copied": said("a source token spelled like the one it writes"),
+    "copied before": said("a source token spelled like the one just written"),
 }
 #: Where a head of a cross-attention attends to, by which token's source all heads together attend to (`Aligned`).
 _SOURCES: Final[Mapping[str, Mapping[str, str]]] = {
     "predicted": {
-        "together": said("to the source of the token that it predicts"),
-        "together before": said("to the source of the token just read"),
-        "together next": said("to the source of the token after the one that it predicts"),
+        "together": said("the source of the token that it predicts"),
+        "together before": said("the source of the token just read"),
+        "together next": said("the source of the token after the one that it predicts"),
     },
     "read": {
-        "together": said("to the source of the token just read"),
-        "together before": said("to the source of the token before the one just read"),
-        "together next": said("to the source of the token that it predicts"),
+        "together": said("the source of the token just read"),
+        "together before": said("the source of the token before the one just read"),
+        "together next": said("the source of the token that it predicts"),
     },
 }
 #: A share in words, by the largest number that is called so.
@@ -234,17 +234,17 @@ def _rule(description: "HeadDescription", main: "Number") -> str:
     if not description.everywhere and main.metric not in _SOURCES["read"]:
         where = _("{where}, if there is one", where=where)
     if description.kind == "leftover":
-        return _("The little that is left attends {where}.", where=where)
+        return _("The little that is left attends to {where}.", where=where)
     if description.kind == "mixed":
         return in_a_row((_("It follows no single rule."), _part(main, where)))
     if description.is_most:
-        return _("Attends {where}.", where=where)
-    return _("With {part} of its free weight it attends {where}.", where=where, part=_share(main))
+        return _("Attends to {where}.", where=where)
+    return _("With {part} of its free weight it attends to {where}.", where=where, part=_share(main))
 
 
 def _part(number: "Number", where: str) -> str:
     """The largest part of what is no rule."""
-    message = "Of its free weight, {part} goes {where}; uniform attention would give {even}."
+    message = "Of its free weight, {part} goes to {where}; uniform attention would give {even}."
     return _(message, part=_share(number), where=where, even=f"{number.even:.2f}")
 
 
@@ -271,7 +271,7 @@ def _unusual(main: "Number", aligned: str) -> str:
     value, rank = metric_value(main.metric, main.value), _rank(main)
     if main.metric in _UNUSUAL:
         return _(_UNUSUAL[main.metric][main.value < main.middle], value=value, rank=rank)
-    message = "Attends {where} more than most heads: {value} of its free weight, {rank}."
+    message = "Attends to {where} more than most heads: {value} of its free weight, {rank}."
     return _(message, where=_where(main.metric, aligned), value=value, rank=rank)
 
 
@@ -291,7 +291,7 @@ def _second(description: "HeadDescription") -> list[Line]:
             sentence = _("Least at rest when the query is {query}.", query=QUERIES[second.query])
             return [Line(sentence, _("free weight {share}, {usual} for any query", share=share, usual=usual))]
         case "asks":
-            message = "When the query is {query}, it attends more {where}."
+            message = "When the query is {query}, it attends more to {where}."
             sentence = _(message, query=QUERIES[second.query], where=_where(second.cell, description.aligned))
             return [Line(sentence, _("{share} of its free weight, {usual} for any query", share=share, usual=usual))]
         case "columns":

@@ -65,10 +65,8 @@ class Metric:
 _RANDOM_TOKENS: Final = dict.fromkeys(
     (ENCODER, DECODER, CROSS), said("Repeated random tokens need a decoder-only model, and only weights are measured.")
 )
-_ON_RANDOM_TOKENS: Final = said(
-    "“{name}” is measured on random tokens, so no sentence of the corpus is strongest in it."
-)
-_SEPARATE: Final = said("“{name}” is measured on separate sentences, so no sentence of the corpus is strongest in it.")
+_ON_RANDOM_TOKENS: Final = said("“{name}” is measured on random tokens, so sentences cannot be ranked by it.")
+_SEPARATE: Final = said("“{name}” is measured on separate sentences, so those of the corpus cannot be ranked by it.")
 _NOT_CROSS: Final = said(
     "Alignment error rates are defined for cross-attention only, where a German token attends to English ones."
 )
@@ -206,10 +204,12 @@ METRICS: Final[Mapping[str, Metric]] = {
     "confidence": Metric(
         name=said("Confidence"),
         meaning=said(
-            "the largest weight of a token on any key other than </s>, between 0 and 1: high for a confident head"
+            "the largest weight that a token gives to any key other than </s>, between 0 and 1: high for a confident "
+            "head"
         ),
         of_norms=said(
-            "the largest share of a token on any key other than </s>, between 0 and 1: high for a confident head"
+            "the largest share that a token gives to any key other than </s>, between 0 and 1: high for a confident "
+            "head"
         ),
         over="corpus",
         formula=r"C_i = \max_{j \neq \texttt{</s>}} \alpha_{ij}",
@@ -392,7 +392,8 @@ METRICS: Final[Mapping[str, Metric]] = {
         chance=0.0,
     ),
     "timing_less_lag": _of_word_times(
-        said("Error less lag"), said("the error with the lag of the other half of the words taken off; lower is better")
+        said("Error minus lag"),
+        said("the error after subtracting the lag of the other half of the words; lower is better"),
     ),
     "timing_apart": _of_word_times(
         said("Apart from other heads"),

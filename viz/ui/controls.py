@@ -93,8 +93,9 @@ def whole_words(has_words: bool, has_runs: bool, help_text: str | None = None) -
 def sinks() -> bool:
     """Whether keys are shown on which heads rest that have nothing to do."""
     help_text = _(
-        "Off leaves out as keys what heads attend to when they have nothing to do: special tokens, punctuation and the "
-        "first token that a decoder reads. What they have of the weight is said; the rest is not renormalised."
+        "When off, the keys that heads attend to when nothing else matches are left out: special tokens, "
+        "punctuation and the first token that a decoder reads. Their share of the weight is stated; the rest is "
+        "not renormalised."
     )
     return switch("sinks", _("Sinks"), help_text)
 

@@ -159,9 +159,11 @@ def menu() -> None:
         )
         labels = {name: name for name in PICTURE_FORMATS}
         controls.segmented("picture_format", _("Save pictures as"), labels, help_text=help_text)
-        help_text = _("White and transparent have black letters, for a paper. bertviz saves on its own background.")
+        help_text = _(
+            "White and transparent backgrounds get black letters, for a paper. bertviz saves on its own background."
+        )
         controls.segmented("picture_paper", _("Background of saved pictures"), _PAPER_LABELS, help_text=help_text)
-        terms.caption(_("The arrow at a picture and the camera at a chart save it like this."))
+        terms.caption(_("The arrow next to a picture and the camera on a chart save it in this form."))
 
 
 def files(offer: Callable[[], None]) -> None:
@@ -173,7 +175,7 @@ def files(offer: Callable[[], None]) -> None:
 
 
 #: Of a tab that has no entry in its page's `VIEWS`.
-NO_PYTHON: Final = said("There are no lines of Python for this view.")
+NO_PYTHON: Final = said("This view has no Python code.")
 
 
 def python(field: str, views: Views, *arguments: object) -> None:
@@ -184,7 +186,11 @@ def python(field: str, views: Views, *arguments: object) -> None:
 
 def python_of_sections(views: Views, *arguments: object) -> None:
     """The same for all sections of a page, each by its name."""
-    files(lambda: _show_python({f"**Python: {_(label)}**": view for label, view in views.items()}, *arguments))
+    files(
+        lambda: _show_python(
+            {_("**Python: {view}**", view=_(label)): view for label, view in views.items()}, *arguments
+        )
+    )
 
 
 def _show_python(views: Views, *arguments: object) -> None:
@@ -203,6 +209,6 @@ def _show_python(views: Views, *arguments: object) -> None:
                 has_lines = True
     if has_lines:
         message = (
-            "These lines give the numbers of this view where the package headlight is installed, as the README says."
+            "These lines give the numbers of this view if the package headlight is installed; the README says how."
         )
         terms.caption(_(message))

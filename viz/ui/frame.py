@@ -17,7 +17,7 @@ from viz.selection import state
 from viz.server import limits, opening_page, scripts
 from viz.server.widgets import sent
 from viz.text import messages
-from viz.text.messages import Message, _, said, shown
+from viz.text.messages import Message, _, in_a_row, said, shown
 from viz.text.written import NAMES, byte_count
 from viz.ui import downloads, present, sidebar, terms
 from viz.ui.collection import pins
@@ -289,7 +289,7 @@ def lacking(abilities: "Abilities", view: str, instead: str = "") -> bool:
     if view not in abilities.lacks:
         return False
     why = shown(abilities.lacks[view])  # type: ignore[index]
-    st.info(plain(" ".join((why[0].upper() + why[1:], shown(instead))).strip()), icon=":material/info:")
+    st.info(plain(in_a_row((why[0].upper() + why[1:], instead))), icon=":material/info:")
     return True
 
 

@@ -55,7 +55,7 @@ _COSTS: Final = said("Without it, the log-likelihood of a token falls by {change
 _GAINS: Final = said(
     "Without it, the log-likelihood of a token rises by {change} nats on average: these texts are predicted better."
 )
-_NO_COST: Final = said("Switching it off changes nothing that can be told from chance: {change} nats a token.")
+_NO_COST: Final = said("Switching it off makes no difference beyond chance: {change} nats per token.")
 #: Longer patterns are not looked for.
 LONGEST: Final = 60
 HOW: Final = {"tenths": said("Tenths"), "random": said("Random"), "search": said("Search")}
@@ -194,7 +194,7 @@ def _placed(strength: Strength, place: int) -> _Text:
 def _searched(described: Described, head: "HeadName", strength: Strength, wanted: str) -> list[_Text]:
     """Texts that contain what a person typed, over the whole range; above them how many there are, and their mean."""
     if not wanted.strip():
-        frame.caption("Type a word that a text is to contain.")
+        frame.caption("Type a word that the texts should contain.")
         return []
     hits = set(head_descriptions.containing(described, head.site, wanted))
     places = [place for place, number in enumerate(strength.order) if number in hits]
@@ -279,8 +279,9 @@ def _promotes(reader: "Reader", described: Described, head: "HeadName") -> None:
     ]
     st.html(html.table(_PROMOTED, rows, label=_("What the head promotes on the tokens that it attends to")))
     frame.caption(
-        "Read off the weights alone: the token as it is embedded, times W_V and W_O, compared with the tokens that may "
-        "be written, without what other layers add. Own rank: the rank of the token itself; 1 if the head copies it."
+        "Computed from the weights alone: the token as it is embedded, times W_V and W_O, compared with the tokens "
+        "that may be written, without what other layers add. Own rank: the rank of the token itself; 1 if the head "
+        "copies it."
     )
 
 

@@ -36,7 +36,7 @@ _SCHEMES: Final = {
         "on the distance between key and query."
     ),
     "none": said("This model has no positional encodings."),
-    "unknown": said("How this model knows the position of a token was not found when it was opened."),
+    "unknown": said("It is unknown how this model encodes positions."),
 }
 #: What stands before it; of a model that has no scheme there is no name either.
 _HEADINGS: Final = {

@@ -45,8 +45,8 @@ class Loaded(Generic[Row]):
 def _of_sentences(command: str, *, writes: bool) -> tuple[str, str]:
     """The label and the help of the field for a file of sentences."""
     help_text = _(
-        "UTF-8 text, .csv, .tsv or .jsonl, packed too (.gz, .xz, .bz2), or .parquet; at most {most:,} sentences, or a "
-        "sample of as many. For more sentences use the command `{command}`.",
+        "UTF-8 text, .csv, .tsv or .jsonl, also compressed (.gz, .xz, .bz2), or .parquet; at most {most:,} sentences, "
+        "or a sample of as many. For more sentences use the command `{command}`.",
         most=text_files.MAX_SENTENCES,
         command=command,
     )
@@ -82,10 +82,12 @@ def sentences(slot: str, command: str, *, writes: bool) -> "Loaded[CorpusSentenc
         )
         st.text_input(_("Or a file or folder on this machine"), key=path_key, help=help_path, on_change=read_again)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        help_column = _("The column of a table that has the sentences, by its name; “text” if nothing is typed.")
+        help_column = _("The name of the column with the sentences; “text” if nothing is typed.")
         st.text_input(_("Column"), key=column, max_chars=200, width=160, help=help_column, on_change=read_again)
         st.text_input(_("Column of translations"), key=translations, max_chars=200, width=180, on_change=read_again)
-        help_sample = _("So many sentences are drawn from all; the same seed draws the same ones on every machine.")
+        help_sample = _(
+            "This many sentences are drawn from all, at random; the same seed draws the same ones on every machine."
+        )
         bounds = (1, text_files.MAX_SENTENCES, None)
         st.number_input(_("Sample"), *bounds, key=sample, width=140, help=help_sample, on_change=read_again)
         st.number_input(_("Seed"), 0, MOST_SEED, key=seed, width=140, on_change=read_again)

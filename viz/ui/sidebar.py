@@ -101,7 +101,7 @@ def say_missing(names: list[str]) -> None:
         offered = _("If you have its folder, add it on the left under “Add a model”.")
     else:
         offered = _("This server is shared and opens only the models of its list.")
-    st.info(plain(" ".join(filter(None, (asks, instead, offered)))), icon=":material/info:")
+    st.info(plain(messages.in_a_row((asks, instead, offered))), icon=":material/info:")
 
 
 _BETWEEN_WORDS: Final = re.compile(r"[^a-z0-9]+")
@@ -245,7 +245,7 @@ def _offered_languages(choice: ModelChoice) -> None:
     offered = models.offered(choice)
     shown = {"reads": choice.reads or offered.chosen[0], "writes": choice.writes or offered.chosen[1]}
     of_reads, of_writes, unsaid = {
-        "sound": (said("Spoken language"), said("The model writes"), said("Found out by the model")),
+        "sound": (said("Spoken language"), said("The model writes"), said("Detected by the model")),
         "picture": (said("From"), said("Task"), said("Model default")),
     }.get(models.reads(choice) or "", (said("From"), said("Into"), said("What the text says: >>{code}<<")))
     if models.sides(choice):
@@ -292,7 +292,7 @@ def _language(place: "DeltaGenerator") -> None:
         return
     names = ((code, _(name)) for code, name in NAMES.items())
     labels = {"": _("Not given")} | dict(sorted(names, key=lambda named: named[1]))
-    help_text = _("Its files do not give it. Examples, the sets that ship and suggested texts depend on it.")
+    help_text = _("The model's files do not state it. Examples, the sets that ship and suggested texts depend on it.")
     shown = chosen.reads if chosen.reads in labels else ""
     with place:
         controls.dropdown("reads", _("Language"), labels, shown=shown, help_text=help_text)

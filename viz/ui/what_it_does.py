@@ -45,7 +45,7 @@ def answer(trace: "Trace", site: str, layer: int, head: int) -> bool:
         jobs = findings.of_model(state.current().model, site)
         _say(described, head_descriptions.with_job(found, jobs), reader)
     if known.why_none:
-        instead = _("Choose texts of your own, and it is said what its heads do.")
+        instead = _("Choose texts of your own to see what its heads do.")
         terms.caption(plain(in_a_row((shown(known.why_none), instead))))
     if not known.is_whole:
         _show_measuring(head_descriptions.describing(state.current().model, own), known)
@@ -86,7 +86,8 @@ def _choose_texts(reader: "Reader") -> None:
 def _texts_field(reader: "Reader") -> None:
     terms.caption(
         _(
-            "What heads do is said from these texts instead of ours; of more than {most:,}, so many are drawn.",
+            "Heads are described from these texts instead of Headlight's; of more than {most:,}, this many are drawn "
+            "at random.",
             most=head_descriptions.MOST_TEXTS,
         )
     )
@@ -134,7 +135,9 @@ def _show_measuring(task: Task[None], known: Known) -> None:
         _watch(job, known, known.described)
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-        terms.caption(plain(_("Nothing is measured unasked here.") if job is None else _ended(job)), width="content")
+        terms.caption(
+            plain(_("Nothing is measured here unless you ask.") if job is None else _ended(job)), width="content"
+        )
         label = _("Measure what each head does") if job is None else _("Continue")
         icon = ":material/play_arrow:"
         st.button(label, key=f"{_KEY}-start", type="tertiary", icon=icon, on_click=_begin, args=(task, name))

@@ -55,7 +55,7 @@ def default_corpus(language: str, written: str = "") -> tuple[CorpusSentence, ..
 def corpus_for(reader: Reader) -> CorpusChoice:
     """The texts to begin with: in the model's language, where that is said or its tokens tell."""
     if reader.abilities.reads != "text":
-        return CorpusChoice(why=said("This model reads no text, so there is no corpus of ours for it."))
+        return CorpusChoice(why=said("This model reads no text, so Headlight has no corpus for it."))
     named, written = (
         html_language(chosen) or known for chosen, known in zip(reader.offered.chosen, reader.languages, strict=True)
     )
@@ -72,11 +72,11 @@ def corpus_for(reader: Reader) -> CorpusChoice:
 
 def _needs_corpus(language: str) -> Message:
     if language:
-        message = "This model reads “{language}”; our texts are English, German and Chinese."
+        message = "This model reads “{language}”; Headlight's texts are in English, German and Chinese."
         return said(message, language=language)
     return said(
-        "The tokenizer of this model splits English, German and Chinese words into many tokens, so its language is "
-        "another."
+        "The tokenizer of this model splits English, German and Chinese words into many tokens, so it was made "
+        "for another language."
     )
 
 

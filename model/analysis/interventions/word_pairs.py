@@ -131,8 +131,8 @@ def said_at(reader: Chooser, a: TokenPlace, b: TokenPlace, written: int | None =
     right = int(first[:shared].argmax()) if written is None else written
     if right >= shared:
         message = (
-            "The other text has {count} tokens, and token {number} is asked about: choose an earlier one, or a longer "
-            "text."
+            "The other text has {count} tokens, but the question is about token {number}: choose an earlier "
+            "one, or a longer text."
         )
         raise InputTextError(message, count=shared, number=right + 1)
     wrong = int(second[:shared].argmax())

@@ -32,7 +32,8 @@ PartKind = Literal[
 ]
 
 NOT_FOLLOWED = said(
-    "The matrices of this feed-forward network are not told, or do not give what it added, so it cannot be followed."
+    "The matrices of this feed-forward network are unknown, or do not reproduce what it added, so it cannot be "
+    "followed."
 )
 NOT_ITS_HEADS = said(
     "What an attention of this model adds is not the sum of its heads' outputs, so it cannot be split."
@@ -364,7 +365,7 @@ class HeldRun:
         each = 2 * len(self.parts.sublayers(stack)) * self.start(stack).read.size(-1)
         if rows * each > MOST_KEPT:
             message = (
-                "It goes no further here: to keep {rows:,} positions in all layers would take {size:,} MiB, and at "
+                "The trail ends here: keeping {rows:,} positions in all layers would take {size:,} MiB, and at "
                 "most {most:,} MiB are kept."
             )
             raise TraceError(message, rows=rows, size=rows * each >> 18, most=MOST_KEPT >> 18)
@@ -536,7 +537,7 @@ class HeldRun:
         for number, c, _, _ in self._walk(asked, through_networks):
             if number == wanted:
                 return list(asked.rows), self._put_out(sublayer, asked.rows, c)[0]
-        message = "{part} adds nothing to what is asked here: it comes later, or is of the other stack."
+        message = "{part} adds nothing to what is asked here: it comes later, or belongs to the other stack."
         raise TraceError(message, part=f"{sublayer.stack} {sublayer.kind} {sublayer.layer + 1}")
 
     def _attention_read(

@@ -81,7 +81,7 @@ def speech_writer(reader: Reader) -> SpeechReader | None:
 def as_speech_writer(reader: Reader, name: str) -> SpeechReader:
     """The reader as a `SpeechReader`. Raises a DataError, which calls it `name`, if it writes nothing about sounds."""
     if (writer := speech_writer(reader)) is None:
-        message = "{name} writes nothing about sounds; give the folder of a speech model such as Whisper."
+        message = "{name} does not transcribe sound; give the folder of a speech model such as Whisper."
         raise DataError(message, name=name)
     return writer
 
@@ -128,7 +128,7 @@ def measure_recordings(
     heads, own = heads_of(reader)
     written = sum(len(transcript.words[1:]) for transcript in transcripts.all)
     if not written:
-        raise DataError("The model wrote fewer than two words about each recording, so heads have no times to compare.")
+        raise DataError("The model wrote fewer than two words for each recording, so heads have no times to compare.")
     apart = agreement(transcripts.all, [heads.index(head) for head in own])
     timing, refused, rows = None, "", {TIMING[-1]: (0, 0, written)}
     estimates = {TIMING[-1]: apart}

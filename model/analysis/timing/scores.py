@@ -36,8 +36,8 @@ def check_order(task: str) -> None:
     """Raise a TraceError for a task that writes the words in another order than they are spoken in."""
     if task == "translate":
         message = (
-            "A translation has other words than the sound, in another order, so its words have no times in it. "
-            "Choose the task “transcribe”."
+            "The words of a translation differ from those spoken, and so does their order, so they have no times in "
+            "the sound. Choose the task “transcribe”."
         )
         raise TraceError(message)
 
@@ -130,8 +130,8 @@ def score_timing(
     words = sum(len(sound.matched) for sound in sounds)
     if words < 2:
         message = (
-            "Of the given words, {words} were written, too few to score heads by (the first word of a sound is left "
-            "out). Give the times of the words that are spoken, in the language of the recording."
+            "The model wrote {words} of the given words, too few to score heads (the first word of a sound is "
+            "left out). Give the times of the words that are spoken, in the language of the recording."
         )
         raise DataError(message, words=words)
     numbers = [list(heads).index(head) for head in own]

@@ -68,9 +68,9 @@ def test_an_adapter_is_merged_as_peft_merges_it(tmp_path: Path, name: str, setti
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"base_model_name_or_path": "somebody/other"}, "Put the folder of that model next to it, as other"),
+        ({"base_model_name_or_path": "somebody/other"}, "Put the folder of that model next to it under the name other"),
         ({"base_model_name_or_path": "../.."}, "needs its base model"),
-        ({"base_model_name_or_path": None}, "which it does not name"),
+        ({"base_model_name_or_path": None}, "its base model: unknown"),
         ({"peft_type": "IA3"}, "merges only LoRA"),
         ({"target_modules": "(a+)+$"}, "asks for target_modules"),
         ({"megatron_config": {"x": 1}, "megatron_core": "os"}, "asks for megatron_config"),

@@ -405,7 +405,7 @@ def test_nothing_is_written_through_a_link_in_the_folder_of_a_site(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--out", "-"], "takes no folder"),
+        (["--out", "-"], "cannot be a folder"),
         (["--text", " "], "The sentence is empty"),
         (["--model", "nowhere"], "The folder nowhere does not exist"),
         (["--out", __file__], "is not a folder"),

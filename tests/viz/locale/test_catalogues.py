@@ -11,7 +11,7 @@ import pytest
 from babel.messages.catalog import Catalog
 
 from tests.paths import ROOT
-from viz.locale.__main__ import error_names, python_texts, read, source_files, template
+from viz.locale.__main__ import error_names, python_texts, read, source_files
 from viz.selection.selection import FIELDS
 from viz.text.messages import FOLDER
 
@@ -25,12 +25,6 @@ def names(text: str) -> set[str]:
 def texts_of(value: str | Sequence[str] | None) -> Sequence[str]:
     """A text, or the forms of one that counts; none is an empty one."""
     return (value or "",) if value is None or isinstance(value, str) else value
-
-
-@pytest.fixture(scope="module")
-def source() -> Catalog:
-    """The texts of the source."""
-    return template()
 
 
 @pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: path.stem)

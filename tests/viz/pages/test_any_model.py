@@ -24,7 +24,7 @@ def app(any_model: AppTest) -> AppTest:
 
 
 def said(app: AppTest) -> str:
-    return " ".join(one.value.replace("\\", "") for one in (*app.info, *app.error, *app.warning))
+    return " ".join(unlinked(one.value).replace("\\", "") for one in (*app.info, *app.error, *app.warning))
 
 
 #: Models that write, of which every tab of the decoding page is opened below, the first one too.

@@ -31,7 +31,7 @@ def kept_in(app: AppTest) -> tuple[Pin, ...]:
 
 
 def titles(app: AppTest) -> str:
-    return " ".join(part.value for part in app.markdown)
+    return " ".join(unlinked(part.value) for part in app.markdown)
 
 
 def file_of(*pins: Pin) -> str:

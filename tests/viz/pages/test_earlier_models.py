@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.viz import page_run
 from tests.viz.pages.learn.explore.opening import place
-from tests.viz.sent import sent_to
+from tests.viz.sent import sent_to, unlinked
 from viz.selection.catalogue import DOWNLOADS_VARIABLE, ROOT_VARIABLE
 from viz.selection.choices import (
     AttentionTab,
@@ -63,7 +63,7 @@ def exploring(name: str, topic: str) -> AppTest:
 
 
 def said(app: AppTest) -> str:
-    return " ".join(one.value.replace("\\", "") for one in app.info)
+    return " ".join(unlinked(one.value).replace("\\", "") for one in app.info)
 
 
 @pytest.mark.parametrize(("page", "parameter", "tab"), TABS)

@@ -169,7 +169,7 @@ def test_a_shared_server_keeps_files_in_the_folder_that_servers_share_and_nowher
 def test_any_other_word_is_refused_so_that_nobody_believes_to_be_safe(said: str) -> None:
     with pytest.raises(ConfigError, match=r"must be 1 for a shared server, or 0; it is"):
         read({"HEADLIGHT_SHARED": said})
-    with pytest.raises(ConfigError, match=r"must be 0 to measure no model unasked, or 1; it is"):
+    with pytest.raises(ConfigError, match=r"must be 0 \(measure no model unless asked\) or 1; it is"):
         read({"HEADLIGHT_MEASURE_UNASKED": said})
 
 

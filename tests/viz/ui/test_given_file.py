@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from model.errors import InputTextError
 from tests.patience import PATIENCE
 from tests.viz.page_run import healthy
+from tests.viz.sent import unlinked
 from viz.access.given_files import FILES, given, keep
 
 SOUND = FILES["sound"]
@@ -50,7 +51,7 @@ def read(app: AppTest) -> tuple[str, float, float]:
 def test_without_a_file_the_example_is_read_and_played(app: AppTest) -> None:
     assert read(app)[0] == "example sound"
     assert len(app.get("audio")) == 1
-    assert "spoken by a synthesizer" in app.caption[0].value
+    assert "spoken by a synthesizer" in unlinked(app.caption[0].value)
 
 
 def test_of_a_file_and_a_recording_the_one_that_came_last_is_read(app: AppTest) -> None:

@@ -147,7 +147,7 @@ def _looks(atlas: "Atlas", numbers: list[int], site: str, layer: int, head: int)
     choice = state.current().model
     task = data.looks(models.reader(choice), tuple(atlas.texts[number] for number in numbers), site, layer, head)
     start = models.weights_bytes(choice) <= LARGEST_READ
-    return long_work.outcome(task, _("Show where it looks"), key="atlas-looks", start=start)
+    return long_work.outcome(task, _("Show what it attends to"), key="atlas-looks", start=start)
 
 
 def _plain(text: str) -> str:

@@ -37,7 +37,7 @@ _COLUMNS: Final = (
     Column(said("Heads")),
     Column(said("Error, s"), is_number=True),
     Column(said("Lag, s"), is_number=True),
-    Column(said("Error less lag, s"), is_number=True),
+    Column(said("Error minus lag, s"), is_number=True),
 )
 
 
@@ -97,12 +97,12 @@ def _field() -> None:
         st.session_state[_LOADED], st.session_state[_BAD] = loaded
 
     downloads.several(
-        _("Sounds, and next to each the times of its words"),
+        _("Sounds, each with a file of its word times"),
         key=_FILES,
         megabytes=sizes[0],
         shared=sizes[1],
         help_text=_(
-            "At most {most} sounds (WAV, FLAC, OGG or MP3), of each at most its first 30 seconds. Word times are in a "
+            "At most {most} sounds (WAV, FLAC, OGG or MP3); the first 30 seconds of each are read. Word times are in a "
             "file of the same name, say speech.wav and speech.csv: CSV with the columns word, start and end in "
             "seconds, TextGrid, SRT, VTT or JSON. Word times alone belong to the sound chosen on the left.",
             most=data.MAX_RECORDINGS,
@@ -117,7 +117,7 @@ def _field() -> None:
         terms.caption(_("Recordings: {count}; with word times: {timed}.", count=len(given()), timed=timed))
     else:
         frame.caption(
-            "Without files of yours, the sound chosen on the left is read; of the example, word times are known."
+            "Without files of yours, the sound chosen on the left is read; the word times of the example are known."
         )
 
 
@@ -135,8 +135,8 @@ def _show_sets(timing: "TimingScores | None", refused: str) -> None:
         return
     frame.caption(
         "Words: {words}; recordings: {sounds}. Seconds, with 95% intervals. Given words left out: {left_out}, the "
-        "first of each recording, which this method always puts at its beginning, and those that the model wrote "
-        "otherwise. A lag above 0 is late; whoever uses the times can take it off.",
+        "first of each recording, which this method always puts at its beginning, and those that the model "
+        "wrote differently. A lag above 0 means late; it can be subtracted when the times are used.",
         words=timing.words,
         sounds=timing.sounds,
         left_out=timing.left_out,
@@ -175,8 +175,8 @@ def _say_gain(found: "FoundSet") -> None:
     if found.gain is None or found.gain_without_lag is None:
         return
     frame.caption(
-        "Its error is below that of the model's own set by {gain} s, less lag by {less_lag} s. If an interval "
-        "contains 0, nothing was gained, which is a valid result.",
+        "Its error is below that of the model's own set by {gain} s, and by {less_lag} s after subtracting the lag. "
+        "If an interval contains 0, nothing was gained, which is a valid result.",
         gain=_interval(found.gain),
         less_lag=_interval(found.gain_without_lag),
     )

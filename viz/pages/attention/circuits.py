@@ -1,4 +1,4 @@
-"""By tokens alone: QK and OV, what the weights of the open head make it attend to and write, for any text."""
+"""From tokens alone: QK and OV, what the weights of the open head make it attend to and write, for any text."""
 
 from typing import TYPE_CHECKING, Final
 
@@ -32,12 +32,12 @@ _WRITES: Final = (
     html.Column(said("Own rank"), is_number=True),
 )
 _OV_OF_ENCODER: Final = said(
-    "OV: the value of each token times W_O, shown as the tokens that the result is most similar to, in any sentence. "
-    "Own rank: the rank of the token itself among {num_vocabulary:,}; 1 if the head copies it."
+    "OV: the value of each token times W_O, shown as the tokens that the result is most similar to, independently of "
+    "the sentence. Own rank: the rank of the token itself among {num_vocabulary:,}; 1 if the head copies it."
 )
 _OV_OF_DECODER: Final = said(
-    "OV: the value of each token times W_O, ranked by logits, in any sentence. Own rank: the rank of the token "
-    "itself among {num_vocabulary:,}; 1 if the head copies it."
+    "OV: the value of each token times W_O, ranked by logits, independently of the sentence. Own rank: the rank of "
+    "the token itself among {num_vocabulary:,}; 1 if the head copies it."
 )
 _WITHOUT_POSITIONS: Final = said(
     "The weights for embeddings alone, without positions and without what earlier layers add. Where the head's map in "
@@ -131,7 +131,7 @@ def _copying(copying: np.ndarray, site: str, layer: int, head: int, label: str, 
 
 def _by_tokens(trace: "Trace", circuits: "HeadCircuits", opened: data.OpenHead, label: str, name: str) -> None:
     """QK: the weights by tokens alone."""
-    st.markdown(_("**QK: what {label} would attend to by tokens alone**", label=label))
+    st.markdown(_("**QK: what {label} would attend to from tokens alone**", label=label))
     rows, columns = trace.row_names(opened.site), trace.axis_names(opened.site)[1]
     if max(len(rows), len(columns)) <= MOST_TOKENS:
         weights = circuits.weights(trace, opened.site, opened.layer).numpy()
@@ -144,7 +144,7 @@ def _by_tokens(trace: "Trace", circuits: "HeadCircuits", opened: data.OpenHead, 
             hover=f"{_('{query} attends to {key}', query='%{y}', key='%{x}')}<br>%{{customdata:.4f}}",
         )
         frame.chart(
-            figure, "weights-by-tokens", f"{name}-weights", _("Weights of {label} by tokens alone", label=label)
+            figure, "weights-by-tokens", f"{name}-weights", _("Weights of {label} from tokens alone", label=label)
         )
     if named := rows_said(trace, opened.site):
         terms.caption(named)

@@ -150,7 +150,7 @@ def _decoding(trace: "Trace") -> str:
 def _origin(view: OpenView, checkpoint: str, digest: str) -> str:
     facts = ((_("Checkpoint"), checkpoint), (_("Checksum"), digest), (_("In the address"), f"?{view.query_string}"))
     listed = "".join(f"<dt>{escape(name)}</dt><dd><code>{literal(value)}</code></dd>" for name, value in facts)
-    note = _("Headlight shows the same again if the text below is added to its address and it has this checkpoint.")
+    note = _("To reopen this view, append the text below to Headlight's URL; the checkpoint must be present.")
     return f'<h2>{escape(_("Where this comes from"))}</h2><p class="note">{escape(note)}</p><dl>{listed}</dl>'
 
 

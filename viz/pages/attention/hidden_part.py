@@ -30,7 +30,7 @@ _COLUMNS: Final = (
     html.Column(said("Written")),
     html.Column(said("Log-probability (nats)"), is_number=True),
     html.Column(said("With the part hidden"), is_number=True),
-    html.Column(said("Likeliest then")),
+    html.Column(said("Most probable then")),
 )
 MAX_CHECKS: Final = 16
 

@@ -179,7 +179,7 @@ def _interventions(stated: Stated, text: str) -> None:
     message = (
         "Each acts on this head alone, in every row. The choice in large letters is made after the words that the "
         "unchanged model wrote before it; a text written freely may differ from it. Nats: log p(“{token}”) − "
-        "log p(“{other}”). Of all tokens that the head could point at, the one named costs most."
+        "log p(“{other}”). “Pointed at” uses the token that lowers the log-odds most."
     )
     frame.caption(message, token=plain(spoken(stated.token)), other=plain(spoken(stated.against)))
 
@@ -281,8 +281,9 @@ def _maps(reader: "Chooser", asked: Question, known: EveryHead, head: tuple[str,
             name = file_name("cause", key, asked.name, sentence=asked.texts[0])
             frame.chart_of_heads(figure, f"cause-{key}-map", name, alt)
     frame.caption(
-        "A row is a layer, a column a head. Warm: the word loses against the other one. Cold: it gains. A cross: "
-        "the other word wins. One scale, at least as wide as the choice. Click a cell to test its head above."
+        "A row is a layer, a column a head. Warm: the word loses against the other one. Cold: it gains. A cross: the "
+        "other word wins. All maps share one colour scale; it spans at least the log-odds of the choice. Click a cell "
+        "to test its head above."
     )
     metrics = {key: changes for _column, key, _title, changes in maps}
     make = partial(tables.heads_and, heads, metrics)
@@ -376,8 +377,8 @@ def _many(reader: "Chooser", asked: Question, of_set: tuple[Question, ...], know
             _("In place of a head"),
             INSTEAD_LABELS,
             help_text=_(
-                "Zero takes a head out. Its mean, over all rows of the set’s sentences, leaves what it adds "
-                "whatever the sentence is, and takes out only what it says about this one."
+                "Zero removes the head's output. Its mean, over all rows of the set’s sentences, removes only "
+                "what is specific to this sentence."
             ),
         )
     questions = (asked,) if is_one else of_set

@@ -55,13 +55,14 @@ _READ: Final[dict[CauseBy, str]] = {
         "through cross-attention."
     ),
 }
-_MOST_IS_CARRIED: Final = said("**{head} carries most of it: {share:.0%} of the way from A to B.**")
+_MOST_IS_CARRIED: Final = said("**Swapping {head} alone moves the choice {share:.0%} of the way from A to B.**")
 _MOST_IS_CARRIED_UNTOLD: Final = said(
-    "**{head} carries most of it: {share:.0%} of the way from A to B (the model does not distinguish A and B here).**"
+    "**Swapping {head} alone moves the choice {share:.0%} of the way from A to B (the model does not distinguish A "
+    "and B here).**"
 )
 _MOST_IS_CARRIED_HARDLY_TOLD: Final = said(
-    "**{head} carries most of it: {share:.0%} of the way from A to B (the model hardly distinguishes A and B here, "
-    "so small changes are large shares).**"
+    "**Swapping {head} alone moves the choice {share:.0%} of the way from A to B (the model hardly distinguishes A "
+    "and B here, so small changes are large shares).**"
 )
 
 
@@ -221,7 +222,7 @@ def patching_sentence(patching: "Patching", heads: "Sequence[HeadName]") -> str:
     a, b = float(patching.a.mean()), float(patching.b.mean())
     start = _("Log-odds of A’s word: {a} reading A, {b} reading B.", a=signed(a), b=signed(b))
     if np.isnan(values).all():
-        return in_a_row((start, _("They are too close together: there is nothing that a head could carry.")))
+        return in_a_row((start, _("The two log-odds are too close to measure the effect of a head.")))
     best = int(np.nanargmax(values))
     largest, head = float(values[best]), heads[best]
     if largest <= 0:

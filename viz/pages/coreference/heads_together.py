@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 LETTERS: Final = "AB"
 SPARE_LABELS: Final = {False: said("These heads"), True: said("All but these")}
 OTHERS_LABELS: Final[dict[OthersOf, str]] = {
-    "layer": said("of their layers"),
-    "attention": said("of their attentions"),
-    "model": said("of the whole model"),
+    "layer": said("their layers"),
+    "attention": said("their attentions"),
+    "model": said("the whole model"),
 }
 #: How many heads are named; of more, their number is given.
 MOST_NAMED: Final = 12
@@ -100,7 +100,7 @@ def _shortcuts(heads: Sequence["HeadName"], importance: Float[np.ndarray, "head"
     """Whether the chosen heads are off or all others, and sets of heads that one click chooses."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if controls.segmented("others_off", _("Switched off"), SPARE_LABELS):
-            controls.segmented("others_of", _("All others"), OTHERS_LABELS)
+            controls.segmented("others_of", _("All others in"), OTHERS_LABELS)
         one_each = () if importance is None else causes.strongest_of_each_layer(heads, importance)
         strongest = () if importance is None else tuple(heads[i] for i in np.argsort(-importance)[:5])
         for key, label, those, others in (
@@ -120,8 +120,8 @@ def _which_are_off(count: int, of_model: int, chosen: Sequence["HeadName"]) -> s
     choices = state.current().coreference
     if choices.others_off:
         return plural(
-            "**{count} of {of_model} heads** is off: all but {heads} {others_of}.",
-            "**{count} of {of_model} heads** are off: all but {heads} {others_of}.",
+            "**{count} of {of_model} heads** is off: all but {heads} in {others_of}.",
+            "**{count} of {of_model} heads** are off: all but {heads} in {others_of}.",
             count,
             of_model=of_model,
             heads=named(chosen),

@@ -19,7 +19,7 @@ from viz.selection import state
 from viz.selection.choices import LIKELY_TOKENS, NO_FILTER, TokenFilter
 from viz.server.widgets import sent
 from viz.text.html import Marked, literal
-from viz.text.messages import _, plural, said
+from viz.text.messages import _, in_a_row, plural, said
 from viz.text.written import decimal, display_token, file_name
 from viz.ui import controls, frame, long_work, terms, token_labels
 
@@ -106,7 +106,7 @@ def show(trace: "Trace") -> None:
             "nothing else can be sampled. A higher temperature or top-p allows other tokens."
         )
     if reason := why_derailing(greedy.steps, len(vocabulary)):
-        terms.caption(" ".join(filter(None, (reason, label_smoothing_note()))))
+        terms.caption(in_a_row((reason, label_smoothing_note())))
     name = file_name("samples", f"seed{selection.decoding.sampling_seed}", sentence=trace.text)
     with st.container(horizontal=True):
         controls.table_button(_("Samples (CSV)"), partial(export.samples, drawn), name)
@@ -180,15 +180,16 @@ def _settings(vocab_size: int, slot: DeltaGenerator | None) -> None:
     with slot:
         help_text = _("How many translations are sampled; the first ones stay the same when the number grows.")
         controls.whole_slider("num_samples", _("Samples"), 1, MAX_SAMPLES, help_text=help_text)
-        help_text = _("Values below 1 favour likely tokens, values above 1 unlikely ones.")
+        help_text = _("Values below 1 sharpen the distribution, values above 1 flatten it.")
         controls.hundredths_slider(
             "temperature", _("Temperature"), LEAST_TEMPERATURE, MOST_TEMPERATURE, help_text=help_text
         )
         help_text = _(
-            "Only the fewest most probable tokens whose probabilities sum to this value are sampled; 1 for all."
+            "Tokens are sampled only from the fewest most probable ones whose probabilities sum to this value; 1 for "
+            "all."
         )
         controls.hundredths_slider("top_p", _("Top-p"), LEAST_MASS, 100, help_text=help_text)
-        help_text = _("Only this many of the most probable tokens are sampled; 0 for all.")
+        help_text = _("Tokens are sampled only from this many of the most probable ones; 0 for all.")
         controls.number("top_k", _("Top-k"), 0, vocab_size, help_text=help_text)
         help_text = _("Identifies a series of samples.")
         controls.number("sampling_seed", _("Seed"), 0, controls.MAX_SEED, help_text=help_text)
@@ -237,7 +238,7 @@ def _cards(
                 tokens=tuple(vocabulary[token_id] for token_id in sample.token_ids),
                 log_probs=sample.log_probs,
                 filtered_log_probs=sample.filtered_log_probs,
-                note=" ".join(notes),
+                note=in_a_row(notes),
             )
         )
     return cards

@@ -94,7 +94,8 @@ def not_elsewhere(trace: "Trace") -> str:
 def not_chosen(token: str) -> str:
     """Why no other page shows a token that was written after other ones than the model's own."""
     message = (
-        "“{word}” is not in the translation that the Attention page shows, the model's own, so it is not chosen there."
+        "The Attention page shows the model's own translation, which does not contain “{word}”, so it is not "
+        "chosen there."
     )
     return _(message, word=plain(display_token(token)))
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 #: What a tab is asked: the field, and what a person chooses by it.
 _QUESTIONS: Final = {
     "Film": ("search", said("How the translation is found")),
-    "Inside": ("inside", said("What is read inside the model")),
+    "Inside": ("inside", said("What to read inside the model")),
 }
 
 

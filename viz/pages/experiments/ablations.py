@@ -316,7 +316,7 @@ def _conclusion(results: "AblationResults", rows: Sequence[Row], sets: Sequence[
     leads = all(max(rows, key=lambda row: _bleu(row, name)).preset == "gru" for name in sets)
     why = _(
         "The GRU leads, probably because it reads the tokens in order, while a Transformer has to learn what order "
-        "means: that counts in a short training on short sentences."
+        "means: this matters in a short training on short sentences."
     )
     return messages.in_a_row((concluded, why if leads else ""))
 
@@ -379,8 +379,9 @@ def _noise(rows: Sequence[Row], sets: Sequence[str]) -> str:
     for name in sets:
         found = wording.within_spread(rows, name)
         listed = messages.with_commas(map(wording.label, found)) if found else _("no model")
-        parts.append(_("on {set} for {models}", set=name, models=listed))
-    return _("The standard deviation over seeds is **larger than the difference** {where}.", where=_("; ").join(parts))
+        parts.append(_("{set}: {models}", set=name, models=listed))
+    message = "The standard deviation over seeds is **larger than the difference** here: {where}."
+    return _(message, where=_("; ").join(parts))
 
 
 def _of_one_part(rows: Sequence[Row], sets: Sequence[str]) -> list[str]:

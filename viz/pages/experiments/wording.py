@@ -72,16 +72,13 @@ def _of_words(measured: Measured, reference: str) -> str:
         return _("It has none of the {total} words that {reference} wrote.", total=words.total, reference=reference)
     if measured.output.likeness == 100:
         return _("It writes what {reference} wrote, word for word.", reference=reference)
-    if words.shared == words.total:
-        which = _("all words of {reference}", reference=reference)
-    else:
-        message = "{shared} of the {total} words that {reference} wrote"
-        which = _(message, shared=words.shared, total=words.total, reference=reference)
+    numbers = {"shared": words.shared, "total": words.total, "reference": reference}
     if words.shared == 1:
-        return _("It has {words}.", words=which)
+        return _("It has {shared} of the {total} words that {reference} wrote.", **numbers)
     if words.in_order == words.shared:
-        return _("It has {words}, in the same order.", words=which)
-    return _("It has {words}, {in_order} in its order.", words=which, in_order=words.in_order)
+        return _("It has {shared} of the {total} words that {reference} wrote, in the same order.", **numbers)
+    message = "It has {shared} of the {total} words that {reference} wrote, {in_order} of them in the same order."
+    return _(message, **numbers, in_order=words.in_order)
 
 
 def spread(mean: float, deviation: float, *, is_difference: bool = False) -> str:

@@ -67,12 +67,12 @@ def _cost(trace: "Trace", selection: Selection) -> None:
         cost = mechanisms.attention_cost(trace, length)
         numbers = f"{cost.multiply_adds / 1e6:,.1f}", byte_count(4 * cost.cached), byte_count(4 * cost.weights)
         rows.append((f"{length:,}", *numbers))
-    st.html(table(_COSTS, rows, label=_("What the attention to so many tokens costs")))
+    st.html(table(_COSTS, rows, label=_("What attention to this many tokens costs")))
     frame.caption(
-        "For a text of so many tokens, all layers and heads together; a translator reads and writes so many each. "
-        "Multiply-adds are those of QKᵀ and of weights · V. They and the weights grow with the square of the length; "
-        "where a window limits the keys, multiply-adds grow in proportion to it. Keys and values are what a decoder "
-        "keeps in its cache. Sizes are in float32."
+        "For a text of this many tokens, all layers and heads together; a translator reads this many and writes this "
+        "many. Multiply-adds are those of QKᵀ and of weights · V. They and the weights grow with the square of the "
+        "length; where a window limits the keys, multiply-adds grow in proportion to it. Keys and values are what a "
+        "decoder keeps in its cache. Sizes are in float32."
     )
 
 

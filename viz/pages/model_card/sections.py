@@ -217,8 +217,8 @@ def _published() -> None:
     st.html(table(columns, published, label=_("Published English-to-German results")))
     frame.caption(
         "Scores can be compared only on the same test set and with the same BLEU, so none of these can be "
-        "compared with this checkpoint's own. They are on other test sets; tokenised BLEU splits the reference "
-        "into other words than sacreBLEU; and all but the first, which was trained only on captions, had far "
+        "compared with this checkpoint's own. They are on other test sets; tokenised BLEU tokenises the "
+        "reference differently from sacreBLEU; and all but the first, which was trained only on captions, had far "
         "more data and parameters."
     )
 

@@ -86,7 +86,10 @@ class HeadNumbersView extends View {
       element("div", "columns", ...columns),
     );
     if (chips.length)
-      parts.push(element("h5", "", _("Tokens most above uniform attention")), element("div", "chips", ...chips));
+      parts.push(
+        element("h5", "", _("Tokens with most weight above uniform attention")),
+        element("div", "chips", ...chips),
+      );
     this.root.replaceChildren(...parts);
     this.root.dataset.ready = "1";
   }

@@ -44,7 +44,7 @@ class HeadTools extends View {
   /** @type {ReturnType<typeof setTimeout> | undefined} */ again;
   undo = tool(_("Undo the last choice (Ctrl + Z)"), () => this.go(1), outline("undo"));
   redo = tool(_("Redo (Ctrl + Shift + Z or Ctrl + Y)"), () => this.go(-1), outline("undo", true));
-  present = tool(_("Present: large, one picture a screen (P)"), () => this.switchTo(true), outline("present"));
+  present = tool(_("Present: large, one picture per screen (P)"), () => this.switchTo(true), outline("present"));
   story = tool(
     _("Help: the story “Start here”, in five steps"),
     () => this.python.trigger("story", true),

@@ -104,7 +104,7 @@ export function mount(selector, Shown) {
     if (!mounted.has(root)) {
       view.start();
       viewsOfPage().add(view.root);
-      document.dispatchEvent(new Event("headlight-view"));
+      globalThis.document?.dispatchEvent(new Event("headlight-view"));
     }
     mounted.set(root, { view, payload, code: language() });
     view.python = { trigger: setTriggerValue, state: setStateValue };

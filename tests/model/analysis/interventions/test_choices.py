@@ -273,7 +273,7 @@ def test_a_token_that_only_one_text_has_is_not_asked_about() -> None:
     reader = asking({"A": [1.0, 2.0, 9.0], "BB": [1.0, 3.0]}, "abc")
     assert own_pair(reader, "A", "BB").pair.a.right == 1
     assert own_pair(reader, "A", "BB", [1]).pair.a.right == 1
-    with pytest.raises(InputTextError, match="has 2 tokens, and token 3 is asked about"):
+    with pytest.raises(InputTextError, match="has 2 tokens, but the question is about token 3"):
         own_pair(reader, "A", "BB", [2])
 
 

@@ -132,11 +132,11 @@ def test_word_times_are_those_of_the_rows_and_a_translation_has_none() -> None:
     assert [word.end for word in words[:-1]] == pytest.approx([word.start for word in words[1:]])
     assert words[-1].start < words[-1].end < 2 + FRAMES * FRAME
     check_order("transcribe")
-    with pytest.raises(TraceError, match="A translation has other words than the sound"):
+    with pytest.raises(TraceError, match="The words of a translation differ from those spoken"):
         check_order("translate")
 
 
 def test_without_words_in_common_nothing_is_scored() -> None:
     others = [Transcript(**{**vars(sound), "given": (WordTime("hello", 0.0, 1.0),)}) for sound in SOUNDS]
-    with pytest.raises(DataError, match="Of the given words, 0 were written"):
+    with pytest.raises(DataError, match="The model wrote 0 of the given words"):
         score_timing(others, HEADS)

@@ -94,6 +94,6 @@ def test_the_decoder_that_ships_has_an_atlas_with_a_head_that_is_sure_of_its_job
     monkeypatch.setenv(ROOT_VARIABLE, str(ROOT / "checkpoints"))
     asked = {"corpus_figure": "prefix_matching", "site": "decoder.self", "head": "L2H2"}
     shown = healthy(run_page(app_of(checkpoint="induction", **asked), "atlas"))
-    said = " ".join(one.value for one in (*shown.markdown, *shown.caption))
+    said = unlinked(" ".join(one.value for one in (*shown.markdown, *shown.caption)))
     assert re.search(r"Prefix matching 0\.9\d\*\*, rank \d of 8 heads", said)
     assert "on 25 random tokens repeated four times" in said

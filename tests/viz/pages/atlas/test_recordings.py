@@ -12,6 +12,7 @@ from tests.model.adapters import speech_zoo
 from tests.patience import PATIENCE
 from tests.viz.page_run import healthy, said
 from tests.viz.pages.atlas.opening import forget, maps, opened, sentences
+from tests.viz.sent import unlinked
 from viz.access import models
 from viz.access.given_files import FILES, given
 from viz.server.background_jobs import Job
@@ -48,7 +49,7 @@ def test_recordings_without_times_show_agreement_which_is_not_accuracy(app: AppT
     assert "timing_apart" in keys
     assert "timing_error" not in keys
     assert "that is agreement, not accuracy" in said(shown)
-    assert "expected the columns word" in shown.warning[0].value
+    assert "expected the columns word" in unlinked(shown.warning[0].value)
     assert shown.selectbox(key="corpus_metric").value == "timing_apart"
     # A recording that is among the strongest in a metric opens at its head.
     shown = healthy(shown.selectbox(key="corpus_metric").set_value("entropy").run())
@@ -63,7 +64,7 @@ def test_words_with_times_rank_heads_by_error_with_the_lag_apart_and_sets_are_sa
     shown = opened(app, checkpoint="whisper")
     # The example's words are known; what a random model writes is none of them.
     shown = measured(shown)
-    assert "0 were written" in shown.warning[0].value
+    assert "The model wrote 0 of the given words" in unlinked(shown.warning[0].value)
     names = "abcd"
     reader = models.reader(shown.session_state["selection"].model)
     assert isinstance(reader, SpeechReader)

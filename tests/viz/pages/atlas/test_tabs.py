@@ -36,7 +36,11 @@ def test_a_link_brings_back_metric_reading_and_head_and_names_the_nearest_heads(
     (own,) = [each["texts"] for each in shown["maps"] if each["key"] == "same"]
     assert np.array(own, float) == pytest.approx(atlas.metrics["norm_same"][1].ravel(), abs=0.006)
     # Those that are named as most similar are the nearest of this head.
-    (near,) = [caption.value for caption in app.caption if caption.value.startswith("Attends to the same tokens")]
+    (near,) = [
+        unlinked(caption.value)
+        for caption in app.caption
+        if unlinked(caption.value).startswith("Attends to the same tokens")
+    ]
     apart = np.sort(np.delete(np.sqrt(atlas.divergences[1][6]), 6))[:3]
     assert re.findall(r"\((\d\.\d\d)\)", near) == [f"{distance:.2f}" for distance in apart]
 

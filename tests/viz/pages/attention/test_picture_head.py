@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from model.sources.source import Grid, PictureSource
 from tests.viz.page_run import healthy, opened, traced
-from tests.viz.sent import sent_to, unpack
+from tests.viz.sent import sent_to, unlinked, unpack
 from viz.access import attention, texts
 from viz.access.attention import MatrixView
 from viz.pages.attention.opened_head.picture_panel import over_picture
@@ -89,7 +89,7 @@ def test_a_rectangle_is_hidden_from_the_model_and_it_is_said_which_head_changes(
     shift = torch.stack(
         [(whole.weights(ENCODER, n)[:, 3] - hidden.weights(ENCODER, n)[:, 3]).abs().sum(-1) / 2 for n in range(2)]
     )
-    (said,) = [each.value for each in app.caption if "changes most" in each.value]
+    (said,) = [unlinked(each.value) for each in app.caption if "changes most" in unlinked(each.value)]
     assert f"{float(shift.max()):.3f} of its weight has moved" in said
     numbers = re.findall(r"\d\.\d{3}", said)
     layer, head = (int(at) for at in torch.unravel_index(shift.argmax(), shift.shape))

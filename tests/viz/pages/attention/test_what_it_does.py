@@ -13,7 +13,7 @@ from model.analysis.metrics.head_jobs import HeadJob
 from model.analysis.metrics.head_metrics import HeadName
 from tests.patience import PATIENCE
 from tests.viz.page_run import app_of, healthy, opened
-from tests.viz.sent import sent_to
+from tests.viz.sent import sent_to, unlinked
 from viz.access import head_descriptions, models
 from viz.access.findings import HeadJobs
 from viz.selection.selection import Selection
@@ -60,7 +60,7 @@ def known(selection: Selection) -> head_descriptions.Known:
 
 def texts(app: AppTest) -> str:
     """What the page says, without the signs that keep Markdown from being read."""
-    return " ".join(element.value for element in [*app.caption, *app.markdown]).replace("\\", "")
+    return unlinked(" ".join(element.value for element in [*app.caption, *app.markdown])).replace("\\", "")
 
 
 def until(app: AppTest, is_so: Callable[[], bool]) -> AppTest:
@@ -124,7 +124,7 @@ def test_measuring_is_stopped_and_gone_on_with(app: AppTest, known: head_descrip
 @pytest.mark.usefixtures("shared", "few_texts")
 def test_a_shared_server_measures_only_what_somebody_asks_for(app: AppTest, known: head_descriptions.Known) -> None:
     opened(app)
-    assert "Nothing is measured unasked here." in texts(app)
+    assert "Nothing is measured here unless you ask." in texts(app)
     press(app, "Measure what each head does")
     until(app, lambda: "Measured:" in texts(app))
 

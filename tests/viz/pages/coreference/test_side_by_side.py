@@ -103,7 +103,7 @@ def test_the_animal_pair_works_at_once_and_the_map_is_the_models() -> None:
     *_others, own, other, difference = (numbers(chart["data"][0]["customdata"]) for chart in charts(app))
     assert difference[:, :2] == pytest.approx(other[:, :2] - own[:, :2], abs=1e-6)
     assert abs(difference[:, :2]).max() > 0
-    said_below = [caption.value for caption in app.caption]
+    said_below = [unlinked(caption.value) for caption in app.caption]
     assert any("Frames around columns" in text for text in said_below)
     assert not any("their rows are averaged" in text for text in said_below), "each pronoun is one token"
     assert [named(header, header["resting"]) for header in words_of(app)] == [["es"], ["sie"]]

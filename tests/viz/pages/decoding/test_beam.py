@@ -92,7 +92,7 @@ def test_a_node_of_a_link_is_opened_with_its_own_attention(app: AppTest, chosen:
 
 def test_settings_that_do_not_exist_become_the_nearest_and_nothing_is_lost(app: AppTest) -> None:
     opened(app, beam=99, penalty=9999, node=99999, layer=77, head=88)
-    said = [element.value for element in app.info]
+    said = [unlinked(element.value) for element in app.info]
     assert said[0] == "Beam width 99 is out of range (1 to 12); 12 is shown."
     assert said[1] == "Length penalty 99.99 is out of range (0.00 to 5.00); 5.00 is shown."
     assert said[2].startswith("There is no hypothesis 99999")

@@ -63,7 +63,7 @@ def broken(tmp_path_factory: pytest.TempPathFactory) -> Path:
     [
         ("nan", "This model computes values that are not numbers \\(NaN\\)", "Film"),
         *(
-            ("mute", "At step 1 the model gives no token a probability", tab)
+            ("mute", "The model gives no token a probability", tab)
             for tab in ("Film", "Logit lens", "Beam search", "Sampling")
         ),
     ],

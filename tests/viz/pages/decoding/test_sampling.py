@@ -12,6 +12,7 @@ from model import SampledTranslation
 from model.trace.steps import Candidate, DecodingStep
 from tests.viz.page_run import traced
 from tests.viz.pages.decoding.opening import TEXT, app_at, opened
+from tests.viz.sent import unlinked
 from viz.access import models
 from viz.pages.decoding.data import searches
 from viz.pages.decoding.sampling import Card, card_html, steps_html, why_derailing
@@ -91,12 +92,14 @@ def test_equal_samples_share_a_card_that_counts_them(app: AppTest) -> None:
 
 
 def says_all_are_equal(app: AppTest) -> bool:
-    return any(caption.value.startswith("All samples equal the greedy translation") for caption in app.caption)
+    return any(
+        unlinked(caption.value).startswith("All samples equal the greedy translation") for caption in app.caption
+    )
 
 
 def test_settings_that_do_not_exist_become_the_nearest_and_nothing_is_lost(app: AppTest) -> None:
     opened(app, samples=0, temperature=0, top_p=0, top_k=99999)
-    said = [element.value for element in app.info]
+    said = [unlinked(element.value) for element in app.info]
     assert said == [
         "Number of samples 0 is out of range (1 to 64); 1 is shown.",
         "Temperature 0.00 is out of range (0.01 to 3.00); 0.01 is shown.",

@@ -156,7 +156,11 @@ def test_a_word_that_was_given_has_no_step_and_the_page_says_so(opens: Opens) ->
     assert selection(app).common.step == proposed
     assert not selection(app).common.step_chosen
     assert marked(app) == [[given], []]
-    says = [one.value for one in app.caption if "was given to the model, so no step writes it" in one.value]
+    says = [
+        unlinked(one.value)
+        for one in app.caption
+        if "was given to the model, so no step writes it" in unlinked(one.value)
+    ]
     # A translator reads it in another text, where it is looked at.
     assert bool(says) != is_translator(app)
     assert len(trace.steps) > 2
@@ -185,7 +189,7 @@ def test_a_step_of_a_branch_is_a_word_elsewhere_as_far_as_both_agree_and_else_a_
     at, before = step_of(trace, words[2]), step_of(trace, words[1])
     other = next(each.token_id for each in trace.steps[at].candidates if each.token_id != trace.steps[at].token_id)
     branch = {"branches": f"0-{at}-t{other}", "branch": 1}
-    apart = "is not in the translation that the Attention page shows"
+    apart = "shows the model's own translation, which does not contain"
     app = opens("decoding", **branch, step=before)
     assert selection(app).common.from_words == (words[1],)
     assert not any(apart in unlinked(one.value) for one in app.caption)
@@ -212,7 +216,7 @@ def test_a_hypothesis_of_a_beam_chooses_a_word_only_where_the_translation_begins
     nodes = [node.index for node in tree.nodes if node.parent is not None]
     on_it = [node for node in nodes if list(tree.token_ids(node)) == own[: len(tree.token_ids(node))]]
     off_it = next(node for node in nodes if node not in on_it)
-    apart = re.compile("is not in the translation that the Attention page shows")
+    apart = re.compile("shows the model's own translation, which does not contain")
     for node, is_apart in ((on_it[0], False), (off_it, True)):
         app = opens("decoding", search="Beam search", beam=3, node=node)
-        assert any(apart.search(one.value) for one in app.caption) == is_apart
+        assert any(apart.search(unlinked(one.value)) for one in app.caption) == is_apart

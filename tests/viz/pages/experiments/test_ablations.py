@@ -86,7 +86,7 @@ def test_the_table_has_the_paper_s_numbers_the_spread_and_a_point_for_each_seed(
     text = said(opened(app))
     for part in ("10.5 ± 2.1", "−10.5 ± 0.7", "−0.9", "relative to 25.8", "12,345", "python -m model"):
         assert part in text + " ".join(code.value for code in app.code), part
-    assert "on tatoeba_dev for single head" in text
+    assert "tatoeba_dev: single head" in text
     assert "−1.2 on tatoeba_dev" in text  # unscaled less single head
     (figure,) = charts(app)
     assert len(figure["data"][0]["x"]) == 8

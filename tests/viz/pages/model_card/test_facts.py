@@ -42,11 +42,16 @@ def test_values_of_heads_are_apart_and_heads_count_from_1() -> None:
     ]  # fmt: skip
     assert by_number == [("in · L1 H2", "0.5"), ("L3 H1", "0.25")]
     # Values whose names have the same parts share a table.
-    named = [("set", "dev"), ("frames · both_right", "0.8"), ("best · layer", "1"), ("nouns · both_right", "0.3")]
+    named = [
+        ("set of sentences", "dev"),
+        ("sentence frames · both_right", "0.8"),
+        ("best · layer", "1"),
+        ("nouns · both_right", "0.3"),
+    ]
     alone, shared = facts.tables(named)
-    assert alone[1] == [("set", "dev"), ("best · layer", "1")]
+    assert alone[1] == [("set of sentences", "dev"), ("best · layer", "1")]
     assert [column.title for column in shared[0]] == ["Measured", "both right"]
-    assert shared[1] == [("frames", "0.8"), ("nouns", "0.3")]
+    assert shared[1] == [("sentence frames", "0.8"), ("nouns", "0.3")]
 
 
 HOSTILE = "<img src=https://evil.example/a.png> ![x](https://evil.example/b.png) \" onload='x"

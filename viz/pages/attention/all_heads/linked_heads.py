@@ -310,7 +310,7 @@ def _how(question: Question, link: Link) -> list[str]:
         )
         sentences.append(summed)
     elif max(map(len, question.words)) > 1:
-        sentences.append(_("Of several words the weights are summed."))
+        sentences.append(_("The weights of several words are summed."))
     elif len(link.rows) > 1 or len(link.keys) > 1:
         if state.current().common.whole_words:
             message = "For a word of several tokens, weights are summed over keys and averaged over queries."

@@ -113,7 +113,7 @@ function wordsSentence(head, { query, key }) {
     if (sum === null)
       return sentenceParts(_("{head} does not join {query} and {key}: another attention does."), values);
     const sentence = isSum
-      ? _("{head} gives {weight} from {query} to {key}, summed.")
+      ? _("{head} gives {weight} from {query} to {key} in total.")
       : _("{head} gives {weight} from {query} to {key}.");
     return sentenceParts(sentence, values);
   }

@@ -100,11 +100,16 @@ export function partnerSentence({ headNames, top, ...header }, matrix, heads, fo
     const weight = ` ${formatNumber(weightOf(stored) * top, 3)}`;
     const [row, column] = isQuery ? [focus.index, index] : [index, focus.index];
     const why = isKept && header.focus ? whyParts({ ...header.focus, name: headNames[head] }, row, column) : [];
-    return element("span", "strongest", `${headNames[head]} `, said(OTHER[focus.side], index), weight, ...why);
+    return element("span", "strongest", said(OTHER[focus.side], index), weight, ` (${headNames[head]})`, ...why);
   });
   const left = heads.length - parts.length;
   const token = said(focus.side, focus.index);
-  const sentence = isQuery ? _("{token} attends to {others}") : _("{token} is attended to by {others}");
-  const named = element("span", "", ...parts, left > 0 ? _(" and {count} more", { count: left }) : "");
-  return sentenceParts(sentence, { token, others: named });
+  const sentence = isQuery
+    ? left > 0
+      ? _("{token} attends to {others} and {count} more")
+      : _("{token} attends to {others}")
+    : left > 0
+      ? _("{token} is attended to by {others} and {count} more")
+      : _("{token} is attended to by {others}");
+  return sentenceParts(sentence, { token, others: element("span", "", ...parts), count: String(left) });
 }

@@ -149,7 +149,7 @@ def offer_word_times(trace: "Trace") -> None:
         return
     heads = word_times.chosen_heads(reader, selection)
     labels = ", ".join(head_label(*head) for head in heads)
-    inside = _("one entry per word, timed by {heads} together; the first always begins at the beginning", heads=labels)
+    inside = _("one entry per word, timed by {heads} together; the first always begins at 0 s", heads=labels)
     downloads.show_offers(
         downloads.Offer(
             ending[1:],

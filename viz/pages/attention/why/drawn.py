@@ -32,13 +32,13 @@ RIVALS: Final = 12
 NOT_PROVEN: Final = said(
     "What this does not prove. A share is exact while norms, attention weights and gates are held as they were; it "
     "does not say what happens without the part. A sentence and its twin are one case. And a score is not the word "
-    "that is written: other heads and layers have their say in that."
+    "that is written: other heads and layers also decide it."
 )
 #: Why there is nothing to take out, by the kind of a part.
 _REFUSED: Final = {
-    "bias": said("Biases are learned and the same in every text, so there is nothing to take their place."),
-    "token_type": said("This is the same for every token of the text, so there is nothing to take its place."),
-    "reading": said("How a word is read belongs to both texts at once, so neither can be run without it."),
+    "bias": said("Biases are learned and the same in every text, so nothing can replace them."),
+    "token_type": said("This is the same for every token of the text, so nothing can replace it."),
+    "reading": said("How a word is read is the same in both texts, so neither can be run without it."),
     "distance": said("The distance between query and key is the same, whatever words are there."),
     "words": said("These words are in the twin only, so nothing can be taken out of the text."),
 }
@@ -188,13 +188,13 @@ class Drawn:
         towards = {"key": self.names.key(question.key), "rival": self.names.key(question.rival)}
         if self.reason.there is None:
             message = (
-                "Shares are natural logarithms of how many times the weight. Beside the text are the weights of both "
-                "keys. Warm is towards “{key}”, cold towards “{rival}”."
+                "Shares are natural logarithms of how many times the weight. Next to the text are the weights "
+                "of both keys. Warm is towards “{key}”, cold towards “{rival}”."
             )
             return _(message, **towards)
         message = (
             "Shares are natural logarithms of how many times the weight: below a word in its own sentence, at a bar "
-            "the difference of both. Beside each are the weights of both keys. Warm is towards “{key}”, cold towards "
+            "the difference of both. Next to each are the weights of both keys. Warm is towards “{key}”, cold towards "
             "“{rival}”."
         )
         return _(message, **towards)
@@ -202,13 +202,13 @@ class Drawn:
     def _how(self) -> str:
         if self.reason.there is None:
             return _(
-                "Without it: its place is taken by the mean over the text. ◇ By how much the score falls by one "
-                "product, with the norm recomputed; ● by a run of everything above it."
+                "Without it: its place is taken by the mean over the text. ◇ is how much the score falls by one "
+                "product, with the norm recomputed; ● by running everything above it again."
             )
         return _(
-            "Without it: its place is taken by what the twin has there; of a word of the twin, by what the text has "
-            "there, in the twin's run. ◇ By how much the score falls by one product, with the norm recomputed; ● by a "
-            "run of everything above it."
+            "Without it: its place is taken by what the twin has there; for a word of the twin, by what the text has "
+            "there, in the twin's run. ◇ is how much the score falls by one product, with the norm recomputed; ● by "
+            "running everything above it again."
         )
 
     # ---- sentences ----

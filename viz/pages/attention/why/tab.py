@@ -37,7 +37,7 @@ def show(trace: "Trace") -> None:
                 terms.caption(shown(NOT_PROVEN))
         except TraceError as error:
             st.info(plain(error.message), icon=":material/info:")
-    frame.unfolding(_("By tokens alone: QK and OV"), BY_TOKENS, circuits.show, trace)
+    frame.unfolding(_("From tokens alone: QK and OV"), BY_TOKENS, circuits.show, trace)
 
 
 def _answer(trace: "Trace") -> None:

@@ -355,7 +355,7 @@ class TrailPicture extends View {
       sample(`band ${hue} tested`, 10),
       element("span", "", ...sentenceParts(_("towards {word}"), { word: tokenElement(`“${token}”`) })),
     ];
-    const width = _("{share} is as wide as this; the whole is {total}", {
+    const width = _("this width is {share}; the whole is {total}", {
       share: Number(unit.toPrecision(1)),
       total: signed(steps[0].share),
     });

@@ -20,7 +20,7 @@ from viz.pictures.payload import CHOSEN, Text, Token, hear
 from viz.selection import state
 from viz.text import html
 from viz.text.messages import _, said
-from viz.text.written import CROSS, decimal, display_token, file_name, head_label
+from viz.text.written import CROSS, decimal, display_token, file_name, head_label, signed
 from viz.ui import controls, frame, long_work, terms, token_labels
 
 if TYPE_CHECKING:
@@ -297,15 +297,8 @@ def _verdict(total: float, score: float, tree: "BeamTree") -> str:
     gain = winner.score - score
     if abs(gain) < 1e-4:
         return _("{sentence} Here beam search and greedy decoding give the same result.", sentence=words)
-    message = (
-        "{sentence} Compared with greedy decoding, the winner's score is {gain}, its log-probability {difference}."
-    )
-    return _(message, sentence=words, gain=_higher(gain, 4), difference=_higher(winner.total - total, 3))
-
-
-def _higher(difference: float, digits: int) -> str:
-    number = f"{abs(difference):.{digits}f}"
-    return _("{number} higher", number=number) if difference > 0 else _("{number} lower", number=number)
+    message = "{sentence} The winner minus greedy decoding: score {gain}, log-probability {difference}."
+    return _(message, sentence=words, gain=signed(gain, 4), difference=signed(winner.total - total, 3))
 
 
 def _open(text: str, tree: "BeamTree", index: int) -> None:
@@ -353,7 +346,7 @@ def _attention(text: str, tree: "BeamTree", index: int) -> None:
         head = controls.head(trace.heads_of(CROSS))
     frame.caption(
         "Cross-attention along its own ancestors: one row for each token it wrote (what it read → what it wrote "
-        "· the row of the batch that computed it, which shows where the beam changed places), one column for "
+        "· its index in the batch at that step), one column for "
         "each source token; the lighter, the more weight."
     )
     written, groups = slice(trace.rows_before, None), blocks(trace)

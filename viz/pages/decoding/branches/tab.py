@@ -294,7 +294,7 @@ def _offer(trace: "Trace") -> None:
     numbers = {"token": token, "share": percent(exp(rival.log_prob)), "written": chosen}
     with st.container(horizontal=True, vertical_alignment="center"):
         terms.markdown(
-            _("“{token}” has {share}, {ratio} likely than “{written}”.", ratio=ratio, **numbers)
+            _("“{token}” has {share}; relative to “{written}”: {ratio}.", ratio=ratio, **numbers)
             if ratio
             else _("“{token}” has {share}, about as likely as “{written}”.", **numbers),
             width="content",

@@ -100,7 +100,10 @@ def spell(word: str, writer: Writer) -> tuple[int, ...]:
     if word in reserved:
         if not ends:
             raise TokenError("{word} is a special token of the model. Type a word instead.", word=shown)
-        message = "{word} is a special token of the model. Of these only {ends}, the end, can be written."
+        message = (
+            "{word} is a special token of the model. The only special token that can be written is {ends}, which "
+            "ends the text."
+        )
         raise TokenError(message, word=shown, ends=_(" and ").join(ends))
     if len(word) > MAX_WORD:
         message = "{word} has {count:,} characters; at most {most} can be written at once."

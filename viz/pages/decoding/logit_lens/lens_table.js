@@ -191,7 +191,7 @@ class LensTable extends View {
     const token = tokenElement(this.data.written[step]);
     const values = { token, rank: rank.toLocaleString("en"), share: percent(chosen), ratio };
     const sentence = ratio
-      ? _("Written: {token}, rank {rank} here, {share} ({ratio} likely than the best)")
+      ? _("Written: {token}, rank {rank} here, {share} (relative to the best: {ratio})")
       : _("Written: {token}, rank {rank} here, {share}");
     const note = element("div", "lens-note muted", ...sentenceParts(sentence, values));
     const title = _("{level} · step {step}", { level: this.data.levels[level], step: step + 1 });

@@ -184,12 +184,12 @@ def _finding(opened: data.OpenFilm, found: Opening) -> str:
             numbers |= {"when": _when(arrival, steps), "step": steps[0]}
             if arrival.metric in component.ALIGNS:
                 message = (
-                    "{head} starts to attend to the {word} {when}: {after:.2f} of its weight at the end, {before:.2f} "
+                    "{head} comes to attend to the {word} ({when}): {after:.2f} of its weight at the end, {before:.2f} "
                     "at step {step:,}."
                 )
                 return _(message, **numbers, word=shown(METRICS[arrival.metric].name).lower())
             message = (
-                "{head} becomes “{job}” {when}: {after:.2f} of its weight at the end, {before:.2f} at step {step:,}."
+                "{head} becomes “{job}” ({when}): {after:.2f} of its weight at the end, {before:.2f} at step {step:,}."
             )
             return _(message, **numbers, job=shown(JOBS[arrival.metric].name))
     message = "{head} changes most: {name} goes from {before:.2f} to {after:.2f}, fastest before step {step:,}."
@@ -198,11 +198,11 @@ def _finding(opened: data.OpenFilm, found: Opening) -> str:
 
 def _when(arrival: Arrival, steps: tuple[int, ...]) -> str:
     if not arrival.since:
-        return _("by step {step:,}", step=steps[0])
+        return _("step {step:,} or before", step=steps[0])
     before, after = steps[arrival.since - 1 : arrival.since + 1]
     if after - before == 1:
-        return _("at step {step:,}", step=after)
-    return _("between steps {before:,} and {after:,}", before=before, after=after)
+        return _("step {step:,}", step=after)
+    return _("steps {before:,} to {after:,}", before=before, after=after)
 
 
 def _arrivals(opened: data.OpenFilm, site: str) -> None:
@@ -223,49 +223,46 @@ def _arrivals(opened: data.OpenFilm, site: str) -> None:
         for one in found
     ]
     st.html(html.table(columns, rows, label=_("When heads take on their jobs")))
-    message = " For alignment, the share of weight on linked words counts, from {least} on; it is not an error rate."
-    aligned = _(message, least=ALIGNED)
-    frame.caption(
-        "The jobs of heads are those of the other pages, with the same thresholds; a film has few sentences, so "
-        "a head near its threshold may gain and lose its job from frame to frame.{aligned}",
-        aligned=aligned if site == CROSS else "",
+    jobs = _(
+        "The jobs of heads are those of the other pages, with the same thresholds; a film has few sentences, so a head "
+        "near its threshold may gain and lose its job from frame to frame."
     )
+    message = (
+        "A head counts as aligning if at least {least} of its weight is on linked words; this is not an error rate."
+    )
+    terms.caption(messages.in_a_row((jobs, _(message, least=ALIGNED) if site == CROSS else "")))
 
 
 def _explain(opened: data.OpenFilm, view: FilmView, site: str) -> None:
     film, run = opened.film, opened.film.run
     told = [_(template, value=cut(str(run[setting]), 40)) for setting, template in _TOLD.items() if setting in run]
     total, sent = len(film.steps), len(view.frames)
-    message = " Of {total} frames {sent} are shown, evenly spaced: all would be too many for a browser."
+    message = "Of {total} frames {sent} are shown, evenly spaced: all would be too many for a browser."
     left_out = _(message, total=total, sent=sent) if sent < total else ""
     numbers = {
-        "told": _(" ({settings})", settings=messages.with_commas(told)) if told else "",
+        "told": messages.with_commas(told) if told else _("unknown"),
         "total": total,
         "steps": film.steps[-1],
         "num_sentences": len(film.sentences),
-        "left_out": left_out,
-        "rows_note": rows_note(site),
     }
-    if not any(film.sentences[0].translations):
+    if any(film.sentences[0].translations):
         message = (
-            "A film of a training run{told}. Frames: {total}, up to step {steps:,}. Sentences: {num_sentences}; the "
-            "model reads them at each frame. Weights are stored in steps of 1/255, so numbers are exact to "
-            "0.002.{left_out} The loss is the training's own, on average since the previous frame. {rows_note}"
+            "A film of a training run. Settings: {told}. Frames: {total}, up to step {steps:,}, most closely spaced at "
+            "the beginning. Sentences: {num_sentences}; at each frame the model reads them with a given translation "
+            "and writes its own."
         )
-        terms.caption(plain(_(message, **numbers)))
-        return
-    terms.caption(
-        plain(
-            _(
-                "A film of a training run{told}. Frames: {total}, up to step {steps:,}, most closely spaced at the "
-                "beginning. Sentences: {num_sentences}; at each frame the model reads them with a given translation "
-                "and writes its own. Weights are stored in steps of 1/255, so numbers are exact to 0.002.{left_out} "
-                "The loss is the mean since the previous frame, in nats per token; BLEU is that of the first 100 "
-                "pairs of each dev set. {rows_note}",
-                **numbers,
-            )
+        loss = _(
+            "The loss is the mean since the previous frame, in nats per token; BLEU is that of the first 100 pairs of "
+            "each dev set."
         )
-    )
+    else:
+        message = (
+            "A film of a training run. Settings: {told}. Frames: {total}, up to step {steps:,}. Sentences: "
+            "{num_sentences}; the model reads them at each frame."
+        )
+        loss = _("The loss is the training's own, on average since the previous frame.")
+    stored = _("Weights are stored in steps of 1/255, so numbers are exact to 0.002.")
+    terms.caption(plain(messages.in_a_row((_(message, **numbers), stored, left_out, loss, rows_note(site)))))
 
 
 def own_film() -> data.OpenFilm | None:
@@ -292,8 +289,8 @@ def _show_own_film() -> None:
             terms.caption(plain(_("Showing {name}.", name=loaded.name)))
             st.button(_("Close {name}", name=plain(loaded.name)), icon=":material/close:", on_click=_forget)
         frame.caption(
-            "Any training run makes one with `--film`; it records 30 frames of six sentences for any model. A "
-            "run that was stopped continues its film."
+            "Any training run makes one with `--film`; it records 30 frames of six sentences for any model. The "
+            "film continues when a stopped run is resumed."
         )
         st.code(COMMAND, language="sh", wrap_lines=True)
         frame.caption(

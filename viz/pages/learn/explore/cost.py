@@ -13,7 +13,7 @@ from viz.pages.learn.explore import cost_figures as figures
 from viz.pages.learn.explore.data import cost as data
 from viz.selection import state
 from viz.text import html
-from viz.text.messages import _, plural, said
+from viz.text.messages import _, in_a_row, plural, said
 from viz.text.written import display_token, file_name
 from viz.ui import controls, frame, sentence, terms
 from viz.ui.controls import plain
@@ -128,9 +128,9 @@ def _cache(trace: "Trace", cost: "StepCost", step: int, name: str) -> None:
     read, written = (plain(display_token(token)) for token in (trace.target_tokens[last], trace.steps[step].token))
     terms.caption(
         _(
-            "Step {step} reads **{read}** and writes **{written}**. In each layer it {work}: {reused:,} numbers read "
-            "from the cache ({megabytes:.2f} MB in float32). A block is the key and the value of one position, for "
-            "all heads of a layer.",
+            "Step {step} reads **{read}** and writes **{written}**. {work} It reads {reused:,} numbers from the cache "
+            "({megabytes:.2f} MB in float32). A block is the key and the value of one position, for all heads of a "
+            "layer.",
             step=step + 1,
             read=_("up to {token}", token=read) if cost.new_target_rows > 1 else read,
             written=written,
@@ -146,17 +146,19 @@ def _cache(trace: "Trace", cost: "StepCost", step: int, name: str) -> None:
 
 
 def _work_in_words(cost: "StepCost", *, has_memory: bool) -> str:
-    """What a step computes and reuses in each layer, as the end of a sentence."""
-    computed = plural(
-        "computes {count:,} row of keys and values", "computes {count:,} rows of keys and values", cost.new_target_rows
+    """What a step computes and reuses in each layer."""
+    own = plural(
+        "In each layer it computes {count:,} row of keys and values and reuses {reused:,}.",
+        "In each layer it computes {count:,} rows of keys and values and reuses {reused:,}.",
+        cost.new_target_rows,
+        reused=cost.reused_target_rows,
     )
     if not has_memory:
-        return _("{computed} and reuses {reused:,}", computed=computed, reused=cost.reused_target_rows)
-    own = _("{computed}, reuses {reused:,} of the target", computed=computed, reused=cost.reused_target_rows)
+        return own
+    message = "It also reuses those of all {count} source tokens."
     if cost.new_source_rows:
-        message = "{own} and computes those of all {source} source tokens, once for all steps"
-        return _(message, own=own, source=cost.new_source_rows)
-    return _("{own} and reuses those of all {source} source tokens", own=own, source=cost.reused_source_rows)
+        message = "It also computes those of all {count} source tokens, once for all steps."
+    return in_a_row((own, _(message, count=cost.new_source_rows or cost.reused_source_rows)))
 
 
 def _work(trace: "Trace", costs: "Sequence[StepCost]", step: int, name: str) -> None:

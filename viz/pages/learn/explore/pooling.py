@@ -113,8 +113,8 @@ def _how_to_read(found: data.Regression, width: int, query: int) -> str:
     message = (
         "On the left, the size of a point is the weight that the query at {query:.2f} gives it; the largest is "
         "{largest:.0%}. On the right, each row is a query and each column a key, dark for no weight; the framed row is "
-        "this query. With σ = {width:.2f} a query averages over **{keys_used:.1f}** of 40 keys (2 to the power of its "
-        "entropy): {kind}."
+        "this query. With σ = {width:.2f} a query averages over **{keys_used:.1f}** of 40 keys (2 to the power "
+        "of its entropy): {kind}."
     )
     return _(message, query=query / 100, largest=largest, width=width / 100, keys_used=found.keys_used, kind=kind)
 

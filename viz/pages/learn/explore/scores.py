@@ -121,7 +121,7 @@ def _conclusion(flows: list[float]) -> str:
     """What may be concluded from random vectors."""
     return _(
         "**Without the division, rows of random vectors saturate: from d_k = {gone} on less than a tenth of the "
-        "gradient is left. What this does to a training, only a training can show: see “unscaled” on the page "
+        "gradient is left. Its effect on training can only be measured by training: see “unscaled” on the page "
         "Experiments.**",
         gone=next(width for width, flow in zip(WIDTHS, flows, strict=True) if flow < VANISHED),
     )

@@ -27,7 +27,7 @@ def ask(question: str, options: Sequence[str], *, has_answered: bool) -> None:
             _("Ask a class"), key="class-begin", icon=":material/group:", type="tertiary", on_click=_begin,
             help=_(
                 "From now on the link and the QR code of this page count answers, without names. Bars show them. "
-                "“End the count” forgets them, as does an hour without an answer."
+                "“End the count” deletes them, as does an hour without an answer."
             ),
         )  # fmt: skip
     elif not classes().is_open(code):

@@ -83,7 +83,7 @@ class LiveRow extends View {
       element("thead", "", element("tr", "", ...titles)),
       element("tbody", "", ...rows),
     );
-    const reset = toolButton(_("Reset"), _("Take the model's numbers again"), () => this.reset());
+    const reset = toolButton(_("Reset"), _("Restore the model's numbers"), () => this.reset());
     const divide = element("label", "live-divisor", element("span", "", divisorName), this.divisor, this.divided);
     this.root.replaceChildren(element("div", "live-tools", divide, reset), table, this.told);
     this.reset();

@@ -184,8 +184,8 @@ def _head(origin: "Origin") -> Iterator[Stop]:
         _("Each value is multiplied by its weight, and all are added up: what “{query}” takes from the text.", **names),
     )
     message = (
-        "The output matrix turns the result into a vector as long as the stream: what H{head} adds. Its norm is "
-        "{length}."
+        "The output matrix turns the result into a vector with as many numbers as the stream: what H{head} adds. Its "
+        "norm is {length}."
     )
     yield Stop(
         "head",
@@ -199,8 +199,8 @@ def _head(origin: "Origin") -> Iterator[Stop]:
 def _sum(path: "TokenPath") -> Stop:
     shares: Sequence[float] = [addition.share for layer in path.layers for addition in layer]
     message = (
-        "What the layer adds joins the stream of “{token}”. In all layers, the largest share of one sub-layer in the "
-        "sum is {share}."
+        "What the layer adds joins the stream of “{token}”. The largest contribution of any sub-layer to the "
+        "final sum is {share}."
     )
     text = _(message, token=display_token(path.token), share=percent(max(shares)))
     return Stop("layer", "", NO_STEP, _("Back in the stream"), text)
@@ -223,7 +223,7 @@ def _output(path: "TokenPath") -> Stop:
 
 def _written() -> Stop:
     text = _(
-        "The token that is written becomes the next input of the decoder, and everything begins again one column "
-        "further. Press Play to see it."
+        "The token that is written becomes the next input of the decoder, and the process repeats in the next "
+        "column. Press Play to see it."
     )
     return Stop("model", "", NO_STEP, _("Written, and read again"), text)

@@ -88,7 +88,7 @@ def why_not(trace: "Trace", reader: "Reader") -> str:
             count=MOST_TOKENS,
         )
     if any(each.edits for each in _layers(trace)):
-        return said("There is no whole walk of a run in which a head was changed.")
+        return said("A run with a changed head cannot be saved as a whole walk.")
     if not all(map(_is_plain, _layers(trace))):
         return said("The file of a whole walk needs scores that are dot products and nothing else, as in the paper.")
     return ""

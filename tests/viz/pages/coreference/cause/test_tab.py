@@ -151,7 +151,7 @@ def editing(**params: str) -> AppTest:
 
 def test_an_edit_changes_what_is_written_as_the_models_own_comparison_says(saved: Translator) -> None:
     compared = compare_edit(saved, TEXT, 5, [SwitchOff("decoder.cross", 1, 2, since=5)])
-    shown = next(one.value for one in editing().markdown if one.value.startswith("Log-probability"))
+    shown = next(unlinked(one.value) for one in editing().markdown if one.value.startswith("Log-probability"))
     shown = shown.replace("−", "-")
     assert f"{compared.log_prob_before:.3f} → **{compared.log_prob_after:.3f}**" in shown
     assert f"**{compared.log_prob_change:+.3f}** nats" in shown or abs(compared.log_prob_change) < 0.0005

@@ -50,7 +50,7 @@ def test_any_two_models_have_their_distances_and_two_heads_beside_each_other(
     params = {"site": site} if site != "encoder.self" else {}
     shown = charts(compared(app, name, other, **params))
     assert len(shown) == 3
-    assert any(f" of {name} is nearest to " in one.value.replace("\\", "") for one in app.markdown)
+    assert any(f" of {name} is nearest to " in unlinked(one.value).replace("\\", "") for one in app.markdown)
     first, second = (open_reader(folders / one) for one in (name, other))
     sites = data.sites_of(first, second)
     found = head_distances(first, second, [TEXT], (site, sites[site]))

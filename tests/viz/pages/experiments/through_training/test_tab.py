@@ -51,11 +51,11 @@ def test_it_opens_on_the_head_sentence_and_frame_in_which_alignment_grows_most(f
     shown = header(at(filmed, TAB))
     assert shown["command"] == {"number": 1, "step": 3, "layer": 0, "head": 0}
     assert str(shown["finding"]).startswith(
-        "Cross-attention L1 H1 starts to attend to the target word being predicted between steps 10 and 100: "
+        "Cross-attention L1 H1 comes to attend to the target word being predicted (steps 10 to 100): "
     )
     # The mean of two sentences with 0.4 and 0.8, from a quarter.
     assert str(shown["finding"]).endswith("0.60 of its weight at the end, 0.25 at step 0.")
-    assert "For alignment, the share of weight on linked words counts, from 0.4 on" in said(filmed)
+    assert "A head counts as aligning if at least 0.4 of its weight is on linked words" in said(filmed)
     assert "Of 6 frames" not in said(filmed)
     assert shown["source"] == HOSTILE
     assert not [name for name in filmed.query_params if name.startswith("film_")]
@@ -66,13 +66,13 @@ def test_it_opens_on_the_head_sentence_and_frame_in_which_alignment_grows_most(f
 def test_another_attention_shows_its_own_head_metric_and_job(filmed: AppTest) -> None:
     at(filmed, TAB)
     shown = header(healthy(filmed.selectbox(key="film_site").set_value("encoder.self").run()))
-    assert "L2 H2 becomes “previous token” between steps 10 and 100" in str(shown["finding"])
+    assert "L2 H2 becomes “previous token” (steps 10 to 100)" in str(shown["finding"])
     assert (shown["command"]["layer"], shown["command"]["head"]) == (1, 1)
     assert shown["threshold"] == 0.4
     assert filmed.selectbox(key="film_metric").value == "previous"
     assert shown["jobs"][3] == [[3, "←", HEAD_COLOURS[0], "previous token 0.90"]]
     assert filmed.query_params["film_site"] == "encoder.self"
-    assert "For alignment" not in said(filmed)
+    assert "counts as aligning" not in said(filmed)
 
 
 def test_a_link_opens_at_its_step_head_and_metric_and_what_is_not_there_becomes_what_is(filmed: AppTest) -> None:

@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 from model import Translator
 from model.errors import InputTextError
 from tests.viz.pages.learn.explore.opening import exploring
-from tests.viz.sent import charts
+from tests.viz.sent import charts, unlinked
 from viz.pages.learn.explore.masks import MAX_COMPANIONS, SiteMask, companions
 from viz.pictures.figures.masks import ALLOWED, BOTH, FUTURE, PADDING, STATES, mask_heatmap, reasons
 
@@ -47,7 +47,9 @@ def test_the_share_of_padding_on_the_page_is_that_of_the_tokens(app: AppTest, tr
     masks = translator.masks(texts)
     for name, rows in (("Source", masks.source_tokens), ("Translation", masks.target_tokens)):
         cells = [token == "<pad>" for row in rows for token in row]
-        said = next(element.value for element in app.markdown if element.value.startswith(f"**{name}**"))
+        said = next(
+            unlinked(element.value) for element in app.markdown if unlinked(element.value).startswith(f"**{name}**")
+        )
         share = f"{100 * sum(cells) / len(cells):.0f}%"
         assert said == f"**{name}**: {share} padding, {sum(cells)} of {len(cells)} cells"
 

@@ -75,8 +75,8 @@ def query_or_keys(shipped: "Shipped", *, text: str, other: str, head: str, word:
     values = np.array([query, keys])
     picture = Bars(labels=[said("the query"), said("the keys")], series={_SHARE: values}, number=_SHARE, marked=0)
     caption = said(
-        "The log of the ratio of both weights changes by {change:.2f} from the other sentence to this one: so much of "
-        "that is in the query, so much in the keys.",
+        "The log of the ratio of both weights changes by {change:.2f} from the other sentence to this one: the "
+        "bars show how much of that is in the query and how much in the keys.",
         change=reason.total,
     )
     return View(picture, found, caption, _full(text, other, reason))
@@ -126,7 +126,7 @@ def brought(shipped: "Shipped", *, text: str, other: str, head: str, word: str, 
         "source": word_of_key(trace, ENCODER, int(weights.argmax())),
     }  # fmt: skip
     caption = said(
-        "One bar per part of what is read at “{read}”, with the feed-forward layers above each followed through. They "
+        "One bar per part of what is read at “{read}”, traced through the feed-forward layers above it. They "
         "add up to {total:.2f}.",
         read=read, total=step.total,
     )  # fmt: skip
@@ -222,8 +222,8 @@ def used(
     series: dict[str, np.ndarray] = {of_head: of_score, said("of the change of the word"): of_word}
     picture = Bars(labels=[part_name(part) for part in parts], series=series, number=said("share of the change"))
     caption = said(
-        "Each output at “{read}” is taken from the other sentence, and all above it runs again. 1: as much as with all "
-        "that the decoder reads taken from there.",
+        "Each output at “{read}” is taken from the other sentence, and everything above it runs again. 1: the "
+        "same change as with all that the decoder reads taken from there.",
         read=read,
     )
     return View(picture, found, caption, _full(text, other, reason))

@@ -308,5 +308,5 @@ def _space(reader: Reader) -> EmbeddingSpace:
 def _id(space: EmbeddingSpace, word: str) -> int:
     token_id = space.find(word)
     if token_id is None:
-        raise TokenError("The vocabulary of this model has no token that is the word {word!r}.", word=word)
+        raise TokenError("The vocabulary of this model has no single token for the word {word!r}.", word=word)
     return token_id

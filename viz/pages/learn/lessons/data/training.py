@@ -117,8 +117,8 @@ def differences(shipped: "Shipped", *, presets: list[str]) -> View:
         Column(said("Table 3"), is_number=True),
     )  # fmt: skip
     caption = said(
-        "BLEU minus the full model. A difference counts if on every set it is larger than both standard deviations "
-        "together."
+        "BLEU minus the full model. A difference counts if it exceeds the sum of the two standard deviations on "
+        "every set."
     )
     choices = {"experiments_tab": "Ablations", "ablations": tuple(presets), "ablations_chosen": True}
     return View(Rows(columns, tuple(rows)), found, caption, FullPage("experiments", choices))

@@ -233,5 +233,5 @@ def test_a_neighbour_has_the_cosine_of_the_two_rows(shipped: Shipped) -> None:
 
 
 def test_a_word_without_a_piece_of_its_own_is_an_error_that_says_so(shipped: Shipped) -> None:
-    with pytest.raises(TokenError, match="no token that is the word 'Donaudampfschiff'"):
+    with pytest.raises(TokenError, match="no single token for the word 'Donaudampfschiff'"):
         stream.neighbours(shipped, word="Donaudampfschiff", other="dog")
