@@ -69,7 +69,7 @@ def test_ends_are_those_of_the_models_settings_and_a_vocabulary_of_bytes_spells_
     for word in ("😀", "</s>"):
         assert writer.vocabulary.decode(branches.spell(word, writer)) == f" {word}"
     assert branches.spell("<|end|>", writer) == (2,)
-    with pytest.raises(TokenError, match=r"Of these only <\|end\|>, the end, can be written"):
+    with pytest.raises(TokenError, match=r"The only special token that can be written is <\|end\|>"):
         branches.spell("<|begin|>", writer)
 
 
