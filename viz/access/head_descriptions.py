@@ -47,8 +47,8 @@ KINDS: Final = (
     "conjunctions", "particles", "numbers",
 )  # fmt: skip
 PLACES: Final = (
-    "self", "back1", "back2", "ahead1", "ahead2", "far", "same", "after same", "word", "together", "together before",
-    "together next", "diagonal", "second half", "copied", "copied before",
+    "self", "back1", "back2", "ahead1", "ahead2", "far", "same", "after same", "word", "source written",
+    "source read", "source next", "diagonal", "second half", "copied", "copied before",
 )  # fmt: skip
 
 
@@ -130,12 +130,14 @@ def describing(choice: ModelChoice, own: OwnTexts | None = None) -> Task[None]:
             found.why_none = corpus.why
             if not corpus.language:
                 return
-        language, texts = ("", own.sentences) if own else (corpus.language, corpus.sentences)
-        progress.reached(0, len(texts))
+            language, texts, quick = corpus.language, corpus.sentences, corpus.quick
+        else:
+            language, texts, quick = "", own.sentences, ()
+        progress.reached(0, len(quick) + len(texts))
         stages = (
-            later.head_measuring.measure_in_stages(reader, texts, progress)
+            later.head_measuring.measure_in_stages(reader, texts, progress, quick=quick)
             if folder is None
-            else later.head_files.cached_in_stages(reader, texts, folder, progress)
+            else later.head_files.cached_in_stages(reader, texts, folder, progress, quick=quick)
         )
         with computed_elsewhere(places):
             _take(found, stages, language, own.file if own else "")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from viz.text import written
 from viz.text.messages import _, in_a_row, said, shown, with_and, with_commas
 from viz.text.metrics import JOBS
+from viz.text.written import DECODER
 
 if TYPE_CHECKING:
     from model.analysis.head_description.describe import HeadDescription, Number
@@ -43,82 +44,58 @@ WHERE: Final[Mapping[str, str]] = {
     "word": said("other tokens of the same word"),
     "content ahead": said("the next content word"),
     "content back": said("the previous content word"),
-    "together": said("the source token to which all heads together attend most"),
-    "together before": said("the source token to which all heads together attend most in the row before"),
-    "together next": said("the source token to which all heads together attend most in the next row"),
+    "source written": said("the source token to which all heads together attend most"),
+    "source read": said("the source token to which all heads together attend most in the row before"),
+    "source next": said("the source token to which all heads together attend most in the next row"),
     "diagonal": said("the same relative position in the source"),
     "second half": said("the second half of the source"),
     "copied": said("a source token spelled like the one it writes"),
     "copied before": said("a source token spelled like the one just written"),
 }
-#: Where a head of a cross-attention attends to, by which token's source all heads together attend to (`Aligned`).
-_SOURCES: Final[Mapping[str, Mapping[str, str]]] = {
-    "predicted": {
-        "together": said("the source of the token that it predicts"),
-        "together before": said("the source of the token just read"),
-        "together next": said("the source of the token after the one that it predicts"),
-    },
-    "read": {
-        "together": said("the source of the token just read"),
-        "together before": said("the source of the token before the one just read"),
-        "together next": said("the source of the token that it predicts"),
-    },
+#: The same of a cross-attention whose heads tell what is written from what is read.
+_SOURCES: Final[Mapping[str, str]] = {
+    "source written": said("the source of the token that it writes"),
+    "source read": said("the source of the token just read"),
+    "source next": said("the source of the token after the one that it writes"),
 }
-#: A share in words, by the largest number that is called so.
-_PARTS: Final[Mapping[float, str]] = {
-    0.07: said("a small part"),
-    0.12: said("a tenth"),
-    0.17: said("a seventh"),
-    0.225: said("a fifth"),
-    0.29: said("a quarter"),
-    0.37: said("a third"),
-    0.45: said("two fifths"),
-    0.55: said("half"),
-    0.63: said("three fifths"),
-    0.71: said("two thirds"),
-    0.79: said("three quarters"),
-    0.86: said("five sixths"),
-    0.95: said("nine tenths"),
-    1.01: said("nearly all"),
-}
-#: What the query is, by kind.
-QUERIES: Final[Mapping[str, str]] = {
-    "articles": said("an article or determiner"),
-    "prepositions": said("a preposition"),
-    "pronouns": said("a pronoun"),
-    "auxiliaries": said("an auxiliary verb or negation"),
-    "conjunctions": said("a conjunction"),
-    "particles": said("a particle"),
-    "content words": said("a content word"),
-    "punctuation": said("punctuation"),
-    "numbers": said("a number"),
+#: The same of a decoder, which sees nothing that comes later; and of a translation's, whose rows stand for what they
+#: write.
+_BEFORE: Final[Mapping[str, str]] = {"near": said("the token itself and the two before it")}
+_READ: Final[Mapping[str, str]] = {
+    "self": said("the token just read"),
+    "back1": said("the token before the one just read"),
+    "back2": said("the second token before the one just read"),
+    "back1-3": said("the three tokens before the one just read"),
+    "beside": said("the token before the one just read"),
+    "near": said("the token just read and the two before it"),
+    "far": said("tokens at least five before the one just read"),
+    "back": said("tokens before the one just read"),
+    "same": said("earlier copies of the token just read"),
+    "content back": said("the last content word before the token just read"),
 }
 _NAMES: Final[Mapping[str, str]] = {
     "rests": said("weight at rest"),
-    "distance": said("mean distance"),
+    "distance": said("mean distance, as a multiple of that of uniform attention"),
     "fill": said("spread over the tokens"),
-    "by distance": said("variance explained by distance"),
-    "same keys": said("variance that is the same for every query"),
+    "by distance": said("part of the picture that depends on distance alone"),
+    "same keys": said("part of the picture that is the same in every row"),
 }
-#: What an unusual metric says, above the middle head and below it.
+#: What an unusual metric says, above the typical head and below it.
 _UNUSUAL: Final[Mapping[str, tuple[str, str]]] = {
     "distance": (
-        said("Attends to unusually distant tokens: {value} away on average, {rank}."),
-        said("Attends to unusually close tokens: {value} away on average, {rank}."),
+        said("Attends to unusually distant tokens: {value} times as far away as uniform attention, {rank}."),
+        said("Attends to unusually close tokens: {value} times as far away as uniform attention, {rank}."),
     ),
     "fill": (
         said("Spreads unusually evenly: as if over {value} of the tokens, {rank}."),
         said("Attends to unusually few tokens: as if to {value} of them, {rank}."),
     ),
     "by distance": (
-        said("Follows distance more than most heads: it explains {value} of the variance of its weights, {rank}."),
+        said("Attends by distance more than most heads: {value} of its picture depends on it alone, {rank}."),
         "",
     ),
     "same keys": (
-        said(
-            "Attends to the same tokens whatever the query, more than most heads: {value} of the variance of its "
-            "weights, {rank}."
-        ),
+        said("Attends to the same tokens in every row more than most heads: {value} of its picture, {rank}."),
         "",
     ),
 }
@@ -144,7 +121,10 @@ class Line:
 
 
 def lines(description: "HeadDescription") -> tuple[Line, ...]:
-    """What is said of a head, in the language of the page: a measured job, what rests, the answer, one thing more."""
+    """What is said of a head, in the language of the page: a measured job, what rests, the answer, one thing more.
+
+    Of a head that does what many do, what sets it apart comes first.
+    """
     found = []
     if description.job is not None:
         found.append(_job(description))
@@ -152,22 +132,23 @@ def lines(description: "HeadDescription") -> tuple[Line, ...]:
         rest = description.rest
         message = "Rests {share} of its weight on {place}."
         found.append(Line(_(message, share=f"{rest.value:.2f}", place=_place(description)), _of_all(rest)))
-    found.append(_answer(description))
-    return (*found, *_second(description))
+    answer, second = [_answer(description)], _second(description)
+    is_first = description.is_common and description.second is not None and description.second.kind == "unusual"
+    return (*found, *second, *answer) if is_first else (*found, *answer, *second)
 
 
-def metric_name(metric: str, aligned: str = "") -> str:
-    """What a metric is called: of a cell, where it is. `aligned` as of `HeadDescription`."""
-    return shown(_NAMES[metric] if metric in _NAMES else _where(metric, aligned))
+def metric_name(metric: str, description: "HeadDescription | None" = None) -> str:
+    """What a metric is called: of a cell, where it is, for this head."""
+    return shown(_NAMES[metric] if metric in _NAMES else _where(metric, description))
 
 
-def _where(metric: str, aligned: str) -> str:
-    return _SOURCES.get(aligned, {}).get(metric, WHERE[metric])
-
-
-def metric_value(metric: str, value: float) -> str:
-    """A number of a metric."""
-    return _("{count} tokens", count=f"{value:.1f}") if metric == "distance" else f"{value:.2f}"
+def _where(metric: str, description: "HeadDescription | None") -> str:
+    named: Mapping[str, str] = {}
+    if description is not None and description.tells_sources:
+        named = _SOURCES
+    elif description is not None and description.head.site == DECODER:
+        named = _READ if description.writes else _BEFORE
+    return named.get(metric, WHERE[metric])
 
 
 #: What the default corpora are called.
@@ -200,7 +181,7 @@ def _answer(description: "HeadDescription") -> Line:
         case "nothing":
             message = "No simple rule: where it attends depends on query and key together."
             numbers = [
-                _("variance of its weights: {distance} by distance, {keys} by the key alone",
+                _("picture explained by distance alone {distance}, by the key alone {keys}",
                   distance=f"{description.by_distance.value:.2f}", keys=f"{description.same_keys.value:.2f}"),
                 _("as if over {share} of the tokens", share=f"{description.fill.value:.0%}"),
             ]  # fmt: skip
@@ -210,6 +191,8 @@ def _answer(description: "HeadDescription") -> Line:
             share = _("{share} of its free weight", share=f"{description.on_sinks:.2f}")
             return Line(_(message, tokens=_sinks(description)), with_commas([share, _at_rest(description)]))
         case "too little":
+            if description.job is not None:
+                return Line(_("In ordinary texts too little is left to say what it attends to."))
             return Line(_("Too little is left to say what it attends to."))
     assert main is not None
     if description.kind == "spreads":
@@ -217,40 +200,46 @@ def _answer(description: "HeadDescription") -> Line:
         numbers = [_between(main.low, main.high), _rank(main), _at_rest(description)]
         return Line(_(message, share=f"{main.value:.0%}"), with_commas(numbers))
     if description.kind == "unusual":
-        return Line(_unusual(main, description.aligned), with_commas([*_beside(main), _at_rest(description)]))
-    share = _("{share} of its free weight", share=f"{main.value:.2f}")
+        return Line(_unusual(main, description), with_commas([*_beside(main), _at_rest(description)]))
+    # What the sentence has said is not said again.
+    says_share = description.kind != "leftover" and (description.is_common or not description.is_most)
+    share = "" if says_share else _("{share} of its free weight", share=f"{main.value:.2f}")
+    even = "" if description.kind == "mixed" else _evenly(main)
     texts = "" if main.texts is None else _("above uniform in {share} of the texts", share=f"{main.texts:.0%}")
-    parts = [f"{metric_name(part.metric)} {part.value:.2f}" for part in description.parts if part.value >= _SOME_REST]
-    numbers = [share, *parts, _between(main.low, main.high), _evenly(main), _rival(main), texts, _at_rest(description)]
-    if description.aligned and main.metric in _SOURCES[description.aligned]:
-        numbers.append(_("its source is the token to which all heads together attend most"))
+    parts = [
+        f"{metric_name(part.metric, description)} {part.value:.2f}"
+        for part in description.parts
+        if part.value >= _SOME_REST
+    ]
+    numbers = [share, *parts, _between(main.low, main.high), even, _rival(main), texts, _at_rest(description)]
+    if description.tells_sources and main.metric in _SOURCES:
+        numbers.append(_("source: to which all heads together attend most as the token is written and read"))
     return Line(_rule(description, main), with_commas(numbers))
 
 
 def _rule(description: "HeadDescription", main: "Number") -> str:
-    where = _(_where(main.metric, description.aligned))
+    where = _(_where(main.metric, description))
     if description.is_most and description.kind != "mixed" and (largest := _largest(description)):
         where = _("{where}, most of all {parts}", where=where, parts=largest)
-    if not description.everywhere and main.metric not in _SOURCES["read"]:
+    if not description.everywhere and main.metric not in _SOURCES:
         where = _("{where}, if there is one", where=where)
     if description.kind == "leftover":
         return _("The little that is left attends to {where}.", where=where)
     if description.kind == "mixed":
         return in_a_row((_("It follows no single rule."), _part(main, where)))
+    part = f"{main.value:.0%}"
+    if description.is_common:
+        message = "Like many heads of this model, it gives {part} of its free weight to {where}."
+        return _(message, where=where, part=part)
     if description.is_most:
         return _("Attends to {where}.", where=where)
-    return _("With {part} of its free weight it attends to {where}.", where=where, part=_share(main))
+    return _("{part} of its free weight goes to {where}.", where=where, part=part)
 
 
 def _part(number: "Number", where: str) -> str:
     """The largest part of what is no rule."""
-    message = "Of its free weight, {part} goes to {where}; uniform attention would give {even}."
-    return _(message, part=_share(number), where=where, even=f"{number.even:.2f}")
-
-
-def _share(number: "Number") -> str:
-    """A share in words."""
-    return shown(next(name for most, name in _PARTS.items() if number.value < most))
+    message = "{part} of its free weight goes to {where}; uniform attention would give {even}."
+    return _(message, part=f"{number.value:.0%}", where=where, even=f"{number.even:.0%}")
 
 
 def _largest(description: "HeadDescription") -> str:
@@ -259,7 +248,7 @@ def _largest(description: "HeadDescription") -> str:
     if first is None or first.value < _SOME_REST:
         return ""
     named = [first, *(part for part in others if part is not None and part.value >= _AS_LARGE * first.value)]
-    return with_and(WHERE[part.metric] for part in named)
+    return with_and(_where(part.metric, description) for part in named)
 
 
 def _beside(main: "Number") -> list[str]:
@@ -267,12 +256,12 @@ def _beside(main: "Number") -> list[str]:
     return [_between(main.low, main.high), _evenly(main), _middle(main)]
 
 
-def _unusual(main: "Number", aligned: str) -> str:
-    value, rank = metric_value(main.metric, main.value), _rank(main)
+def _unusual(main: "Number", description: "HeadDescription") -> str:
+    value, rank = f"{main.value:.2f}", _rank(main)
     if main.metric in _UNUSUAL:
         return _(_UNUSUAL[main.metric][main.value < main.middle], value=value, rank=rank)
     message = "Attends to {where} more than most heads: {value} of its free weight, {rank}."
-    return _(message, where=_where(main.metric, aligned), value=value, rank=rank)
+    return _(message, where=_where(main.metric, description), value=value, rank=rank)
 
 
 def _second(description: "HeadDescription") -> list[Line]:
@@ -288,22 +277,22 @@ def _second(description: "HeadDescription") -> list[Line]:
                 Line(sentence, _("{share} of its free weight, uniform attention {usual}", share=share, usual=usual))
             ]
         case "awake":
-            sentence = _("Least at rest when the query is {query}.", query=QUERIES[second.query])
-            return [Line(sentence, _("free weight {share}, {usual} for any query", share=share, usual=usual))]
+            sentence = _("Rests least in rows of {words}.", words=WHERE[second.query])
+            return [Line(sentence, _("free weight {share}, {usual} in all rows", share=share, usual=usual))]
         case "asks":
-            message = "When the query is {query}, it attends more to {where}."
-            sentence = _(message, query=QUERIES[second.query], where=_where(second.cell, description.aligned))
-            return [Line(sentence, _("{share} of its free weight, {usual} for any query", share=share, usual=usual))]
+            where, words = _where(second.cell, description), WHERE[second.query]
+            sentence = _("In rows of {words} it attends more to {where}.", words=words, where=where)
+            return [Line(sentence, _("{share} of its free weight, {usual} in all rows", share=share, usual=usual))]
         case "columns":
-            numbers = _("{share} of the variance of its weights", share=share)
-            return [Line(_("Attends to the same tokens whatever the query."), numbers)]
+            return [Line(_("Attends to the same tokens in every row."), _("{share} of its picture", share=share))]
         case "unusual":
             assert second.number is not None
-            return [Line(_unusual(second.number, description.aligned), with_commas(_beside(second.number)))]
+            return [Line(_unusual(second.number, description), with_commas(_beside(second.number)))]
         case "part":
             assert second.number is not None
-            where = _(_where(second.number.metric, description.aligned))
-            return [Line(_part(second.number, where), with_commas(_beside(second.number)))]
+            where = _(_where(second.number.metric, description))
+            between, middle = _between(second.number.low, second.number.high), _middle(second.number)
+            return [Line(_part(second.number, where), with_commas([between, middle]))]
     (token, most), *others = ((_quoted(token), f"{times:.1f}") for token, times in description.favourites)
     message = "{token} gets {times} times as much as uniform attention would give it."
     more = with_commas([_("{token} {times}×", token=other, times=times) for other, times in others])
@@ -339,7 +328,7 @@ def _evenly(number: "Number") -> str:
 
 
 def _middle(number: "Number") -> str:
-    return _("middle head {value}", value=metric_value(number.metric, number.middle))
+    return _("typical head {value}", value=f"{number.middle:.2f}")
 
 
 def _rank(number: "Number") -> str:

@@ -81,7 +81,7 @@ def _numbers(described: Described, found: "HeadDescription") -> HeadNumbers:
     shown += [number for number in found.unusual if found.main is None or number.metric != found.main.metric]
     sorts = {_("by kind of token"): head_descriptions.KINDS, _("by position"): head_descriptions.PLACES}
     return HeadNumbers(
-        strips=[_strip(number, overall[number.metric], found.aligned) for number in shown if number.metric in overall],
+        strips=[_strip(number, overall[number.metric], found) for number in shown if number.metric in overall],
         shares=[Bars(title, _bars(described, found, cells)) for title, cells in sorts.items()],
         rest=found.rest.value,
         favourites=[token for token, _times in found.favourites],
@@ -89,11 +89,8 @@ def _numbers(described: Described, found: "HeadDescription") -> HeadNumbers:
     )
 
 
-def _strip(number: "Number", heads: "np.ndarray[tuple[int], np.dtype[np.float32]]", aligned: str) -> Strip:
-    name, value = (
-        head_description.metric_name(number.metric, aligned),
-        head_description.metric_value(number.metric, number.value),
-    )
+def _strip(number: "Number", heads: "np.ndarray[tuple[int], np.dtype[np.float32]]", found: "HeadDescription") -> Strip:
+    name, value = head_description.metric_name(number.metric, found), f"{number.value:.2f}"
     rank = _("rank {rank} of {count}", rank=number.rank, count=number.heads)
     label = _("{name}: {value}, {rank}", name=name, value=value, rank=rank)
     return Strip(name, heads, number.value, number.low, number.high, value, rank, label)
@@ -102,7 +99,7 @@ def _strip(number: "Number", heads: "np.ndarray[tuple[int], np.dtype[np.float32]
 def _bars(described: Described, found: "HeadDescription", cells: Sequence[str]) -> list[Bar]:
     shares = sorted(head_descriptions.shares(described, found.head, cells), key=lambda share: -share.value)
     return [
-        Bar(head_description.metric_name(share.cell, found.aligned), share.value, share.layer, share.even)
+        Bar(head_description.metric_name(share.cell, found), share.value, share.layer, share.even)
         for share in shares[:MAX_BARS]
         if max(share.value, share.layer, share.even) > 0.003
     ]
@@ -134,7 +131,7 @@ def _examples(reader: "Reader", described: Described, head: "HeadName") -> None:
         elif how == "search":
             help_text = _("Letters within a text, or a pattern for a word: * is any letters, ? is one.")
             wanted = st.text_input(_("Word or pattern"), key=_WANTED, max_chars=LONGEST, help=help_text)
-    terms.caption(_of_what(strength))
+    terms.caption(_of_what(strength, described.heads[head]))
     found = _searched(described, head, strength, wanted) if how == "search" else []
     texts = found if how == "search" else _tenths(strength) if how == "tenths" else _random(strength)
     numbers = [text.number for text in texts]
@@ -152,22 +149,18 @@ def _draw_others() -> None:
     st.session_state[_DRAWN] = int(st.session_state.get(_DRAWN, 0)) + 1
 
 
-def _of_what(strength: Strength) -> str:
+def _of_what(strength: Strength, found: "HeadDescription") -> str:
     """What is weak or strong."""
     if strength.is_awake:
         return _("Free weight: the share that does not rest, by text")
-    return _("{name}, by text", name=head_description.metric_name(strength.metric))
-
-
-def _written(strength: Strength, value: float) -> str:
-    return head_description.metric_value(strength.metric, value)
+    return _("{name}, by text", name=head_description.metric_name(strength.metric, found))
 
 
 def _tenths(strength: Strength) -> list[_Text]:
     """The text in the middle of each tenth, with its range and how much of the corpus it stands for."""
     found = []
     for tenth, part in enumerate(np.array_split(np.array(strength.order), min(10, len(strength.order))), start=1):
-        low, high = (_written(strength, float(strength.values[part[at]])) for at in (0, -1))
+        low, high = (f"{strength.values[part[at]]:.2f}" for at in (0, -1))
         share = len(part) / len(strength.values)
         count = plural("{count:,} text", "{count:,} texts", len(part))
         notes = (
@@ -188,7 +181,7 @@ def _random(strength: Strength) -> list[_Text]:
 def _placed(strength: Strength, place: int) -> _Text:
     number = strength.order[place]
     above = _("stronger than {share:.0%} of the texts", share=place / len(strength.order))
-    return _Text(number, _written(strength, float(strength.values[number])), (above,))
+    return _Text(number, f"{strength.values[number]:.2f}", (above,))
 
 
 def _searched(described: Described, head: "HeadName", strength: Strength, wanted: str) -> list[_Text]:
@@ -208,8 +201,8 @@ def _searched(described: Described, head: "HeadName", strength: Strength, wanted
         found=len(places),
         count=len(strength.values),
         share=len(places) / len(strength.values),
-        mean=_written(strength, float(own)),
-        all_texts=_written(strength, float(all_texts)),
+        mean=f"{own:.2f}",
+        all_texts=f"{all_texts:.2f}",
     )
     chosen = np.linspace(0, len(places) - 1, min(MAX_TEXTS, len(places))).round().astype(int)
     return [_placed(strength, places[at]) for at in chosen]
@@ -234,7 +227,7 @@ def _content(strength: Strength, examples: Sequence[Example]) -> HeadExamples:
         if len(known) == of_all
         else _("the {count:,} of {of_all:,} texts that have one; dotted: tenths", count=len(known), of_all=of_all)
     )
-    ends = _written(strength, low), _written(strength, high)
+    ends = f"{low:.2f}", f"{high:.2f}"
     return HeadExamples(
         examples, np.histogram(known, _BINS, (low, low + reach))[0].tolist(), cuts, *ends, count,
         _("Texts by strength, from {low} to {high}", low=ends[0], high=ends[1]),

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 import torch
-from jaxtyping import Bool, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from model.analysis.metrics.head_metrics import CROSS
@@ -34,13 +34,13 @@ SPECIAL: Final = ""
 TRAITS: Final = ("names", "persons")
 CELLS_OF_KINDS: Final = ("punctuation", *FUNCTION_KINDS, "function", "content words", "numbers", *TRAITS)
 #: Cells of a self-attention: by distance, by kind, by what the token is; then of a cross-attention, where keys are of
-#: another text: by place, by where the model's heads look together, by kind.
+#: another text: by the source of a token, by place, by kind.
 SELF_CELLS: Final = (
     "self", "back1", "back2", "ahead1", "ahead2", "back1-3", "ahead1-3", "beside", "near", "far", "back", "ahead",
     "first", *CELLS_OF_KINDS, "same", "after same", "word", "content ahead", "content back",
 )  # fmt: skip
 CROSS_CELLS: Final = (
-    "together", "together before", "together next", "diagonal", "first", "second half", *CELLS_OF_KINDS, "copied",
+    "source written", "source read", "source next", "diagonal", "first", "second half", *CELLS_OF_KINDS, "copied",
     "copied before",
 )  # fmt: skip
 
@@ -170,18 +170,18 @@ class Place:
         """What its cells are called."""
         return CROSS_CELLS if self.site == CROSS else SELF_CELLS
 
-    def cells(self, together: Int[Tensor, "row"] | None = None) -> Bool[Tensor, "cell row key"]:
+    def cells(self, sources: Int[Tensor, "row"] | None = None) -> Bool[Tensor, "cell row key"]:
         """The keys of each cell in each row, in the order of `names`; a kind of word is never the row's own token.
 
-        `together`: at a cross-attention, the key to which all heads together give most in each row.
+        `sources`: at a cross-attention, the key that is the source of what each row writes (`sources_of`).
         """
         size = (len(self.row_tokens), len(self.key_tokens))
         kinds = {name: self.keys.are(name).expand(size) for name in KINDS}
         kinds["function"] = self.keys.are(*FUNCTION_KINDS).expand(size)
         kinds |= {name: torch.tensor(getattr(self.keys, name), dtype=torch.bool).expand(size) for name in TRAITS}
         if self.site == CROSS:
-            assert together is not None
-            found = kinds | self._across(together, size)
+            assert sources is not None
+            found = kinds | self._across(sources, size)
         else:
             found = self._within(size)
             found |= {name: cell & ~found["self"] for name, cell in kinds.items()}
@@ -217,22 +217,40 @@ class Place:
             "content back": back & (back.flip(1).cumsum(1).flip(1) == 1),
         }
 
-    def _across(self, together: Int[Tensor, "row"], size: tuple[int, int]) -> dict[str, Tensor]:
+    def _across(self, sources: Int[Tensor, "row"], size: tuple[int, int]) -> dict[str, Tensor]:
         columns = torch.arange(size[1])
         diagonal = torch.arange(size[0])[:, None] * (size[1] - 1) / max(1, size[0] - 1)
-        at = columns == together[:, None]
+        at = columns == sources[:, None]
         none = torch.zeros_like(at[:1])
+        before, after = torch.cat((none, at[:-1])), torch.cat((at[1:], none))
+        # Where both are one, nothing tells which of the two a head looks for.
+        is_clear = ~(at & before).any(1, keepdim=True)
         plain = ~self.keys.are(SPECIAL, "punctuation")
         return {
-            "together": at,
-            "together before": torch.cat((none, at[:-1])) & ~at,
-            "together next": torch.cat((at[1:], none)) & ~at,
+            "source written": at & is_clear,
+            "source read": before & is_clear,
+            "source next": after & ~at & ~before,
             "diagonal": (columns - diagonal).abs() <= 1,
             "first": (columns == 0).expand(size),
             "second half": (columns >= size[1] / 2).expand(size),
             "copied": _spelled_alike(self.row_tokens, self.key_tokens) & plain,
             "copied before": _spelled_alike(self.read_tokens, self.key_tokens) & plain,
         }
+
+
+def sources_of(weights: Float[Tensor, "head row key"], rest: Bool[Tensor, "key"]) -> Int[Tensor, "row"]:
+    """The source of the token that each row of a cross-attention writes, by the votes of all heads.
+
+    A head looks for the source of what its row writes, or of what it reads, which the row before has written (Kobayashi
+    et al. 2020, §5). So a token is looked for in two rows, and its source is the key that has most in both together.
+    What a key has in every row alike says nothing. What the last row writes is read by none: it gets the source of the
+    row before, so that nothing tells the two apart there.
+    """
+    votes = weights.mean(0)
+    votes = (votes - votes.mean(0)).masked_fill(rest, -torch.inf)
+    # Where heads look in one of the two rows alone, it is taken to be the one that writes.
+    found = (votes[:-1] + 0.99 * votes[1:]).argmax(1)
+    return torch.cat((found, found[-1:] if len(found) else votes.argmax(1)))
 
 
 def _equal(rows: Sequence[str], keys: Sequence[str]) -> Bool[Tensor, "row key"]:

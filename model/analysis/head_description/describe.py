@@ -28,7 +28,7 @@ from model.analysis.head_description.cells import CELLS_OF_KINDS, FUNCTION_KINDS
 from model.analysis.head_description.measure import OTHERS, Measured, Numbers, SiteSums, cells_of, parts_of
 from model.analysis.metrics.estimates import bootstrap_ratio
 from model.analysis.metrics.head_jobs import RULES, HeadJob
-from model.analysis.metrics.head_metrics import HeadName
+from model.analysis.metrics.head_metrics import CROSS, ENCODER, HeadName
 
 #: Draws over texts: a head has some fifty numbers, and the ends of their intervals are said in two digits.
 SAMPLES: Final = 200
@@ -54,6 +54,15 @@ MOST: Final = 0.5
 NOTICED: Final = 0.1
 #: Many heads follow a rule that this part of them follow more.
 COMMON: Final = 0.2
+#: A share that some head must give to the source of what is written, and some head to that of what was read.
+TOLD: Final = 0.25
+#: A rule, or a part that is an answer, is at least this share of the free weight.
+LEAST: Final = 0.2
+#: A mean distance is said to be short or long if its interval is beyond these multiples of an even look's.
+SHORT: Final = 0.8
+LONG: Final = 1.25
+#: Kinds of rows in which a head rests least rest so much less than the next kind.
+AWAKE: Final = 0.08
 #: Nats that the largest part of what is no rule has, to be said.
 A_PART: Final = 0.02
 #: Metrics that correlate more than this over heads say the same.
@@ -70,7 +79,6 @@ SINK: Final = 4.0
 SINK_SHARE: Final = 0.2
 SINK_ANSWER: Final = 0.4
 Kind = Literal["rule", "leftover", "too little", "spreads", "sinks", "unusual", "mixed", "nothing"]
-Aligned = Literal["predicted", "read", ""]
 RestPlace = Literal["first", "last", "none"]
 PLACES: Final[tuple[RestPlace, ...]] = get_args(RestPlace)
 #: Jobs that no cell says better.
@@ -125,15 +133,24 @@ class HeadDescription:
     sinks: tuple[str, ...]  #: tokens on which many heads of the site rest
     on_sinks: float  #: the share of free weight that they get
     unusual: tuple[Number, ...]  #: up to four, the most unusual first, none that says the same as another
-    #: of a cross-attention, of which token the key is the source to which all heads together give most in a row: of the
-    #: one that it predicts, or of the one that it has just read; "" where too few tokens are copied to tell.
-    aligned: Aligned
+    #: of a cross-attention, whether its cells tell the source of what a row writes from that of what it reads; else all
+    #: heads look alike, for one of the two
+    tells_sources: bool
+    writes: bool  #: whether a row stands for the token that it writes (`Trace.rows_write`)
     fill: Number
     #: by_distance, same_keys: parts of the variance of its weights.
     by_distance: Number
     same_keys: Number
     texts: int
     rows: int
+
+    @property
+    def is_common(self) -> bool:
+        """Whether many heads of the model follow its rule more, and the typical one nearly as much."""
+        main = self.main
+        if self.kind != "rule" or main is None:
+            return False
+        return main.rank > COMMON * main.heads and main.value < ABOVE * main.middle
 
     @property
     def is_idle(self) -> bool:
@@ -214,7 +231,8 @@ class _Table:
         # Where all heads have the same, nothing is alike.
         self.alike = np.nan_to_num(np.corrcoef(self.value + 1e-9 * np.arange(self.heads)))
         held = (sums.resting.sum((0, 1)) > 1e-3 * sums.rows.sum() * self.heads).tolist()
-        self.aligned = self._aligned()
+        self.tells_sources = self._tells_sources()
+        self.writes = site != ENCODER and CROSS in measured.heads
         self.rest_on = tuple(place for place, is_held in zip(PLACES, held, strict=True) if is_held)
         self.texts, self.rows = len(sums.rows), int(sums.rows.sum())
 
@@ -226,17 +244,15 @@ class _Table:
                 row = table[self.metrics.index(name)]
                 row[:] = np.maximum(0, 1 - (1 - row) * weights / max(1, weights - means))
 
-    def _aligned(self) -> Aligned:
-        """Whether heads clearly give more to a source token like the one predicted, or like the one just read."""
-        if "copied" not in self.cells:
-            return ""
-        predicted, read = (self.cells.index(name) for name in ("copied", "copied before"))
-        if not (self.counted[predicted] and self.counted[read]):
-            return ""
-        to_predicted, to_read = (float(self.value[cell].mean()) for cell in (predicted, read))
-        if max(to_predicted, to_read) < ABOVE * min(to_predicted, to_read):
-            return ""
-        return "predicted" if to_predicted > to_read else "read"
+    def _tells_sources(self) -> bool:
+        """Whether some heads look for the source of what is written, and others for that of what was read: then the
+        votes of `sources_of` tell the two apart.
+        """
+        if "source written" not in self.cells:
+            return False
+        cells = [self.cells.index(name) for name in ("source written", "source read")]
+        clear = (self.low[cells] > ABOVE * self.even[cells]) & (self.value[cells] >= TOLD)
+        return bool(self.counted[cells].all() and clear.any(1).all())
 
     def _find_sinks(self, sums: SiteSums) -> None:
         """Tokens on which many heads rest as on the first one, and what each head gives them."""
@@ -290,7 +306,7 @@ class _Table:
             kind = "leftover" if rule.value >= MOST and among_first and self.nats[cell, head] > 0 else "too little"
         elif divergence < EVEN:
             kind, main = "spreads", self.number(self.metrics.index("fill"), head)
-        elif nats >= WEAK * divergence or nats >= CLEAR or (among_first and nats >= FAINT):
+        elif rule.value >= LEAST and (nats >= WEAK * divergence or nats >= CLEAR or (among_first and nats >= FAINT)):
             kind = "rule"
         else:
             kind, main = self._no_rule(head, unusual)
@@ -313,7 +329,8 @@ class _Table:
             sinks=self.sinks,
             on_sinks=float(self.on_sinks[:, 0, head].sum()),
             unusual=tuple(number for number in unusual if self._from_an_end(number) <= 0.2)[:4],
-            aligned=self.aligned,
+            tells_sources=self.tells_sources,
+            writes=self.writes,
             fill=self.number(self.metrics.index("fill"), head),
             by_distance=self.number(self.metrics.index("by distance"), head),
             same_keys=self.number(self.metrics.index("same keys"), head),
@@ -341,7 +358,7 @@ class _Table:
         if main := next((number for number in unusual if self._says_something(number, head)), None):
             return "unusual", main
         part = self._largest_part(head)
-        return ("nothing", None) if part is None else ("mixed", part)
+        return ("nothing", None) if part is None or part.value < LEAST else ("mixed", part)
 
     def _largest_part(self, head: int) -> Number | None:
         """The cell that tells most of what is clearly above an even look, however much of it other heads have."""
@@ -382,7 +399,9 @@ class _Table:
         if number.even is not None:
             part = float(self.part[self.cells.index(number.metric), head])
             return is_high and number.low > ABOVE * number.even and number.value * part >= NOTICED
-        return number.metric in ("fill", "distance") or (number.metric in ("by distance", "same keys") and is_high)
+        if number.metric == "distance":
+            return number.high < SHORT if number.value < number.middle else number.low > LONG
+        return number.metric == "fill" or (number.metric in ("by distance", "same keys") and is_high)
 
     def _says_more(self, number: Number, rule: int, head: int) -> bool:
         """Whether a number off the middle says what another one, or what that is made of, does not."""
@@ -393,8 +412,7 @@ class _Table:
     def _unusual(self, head: int) -> list[Number]:
         """The metrics in which a head is unusual, the most unusual first; none that says the same as one before."""
         low_end, high_end = np.quantile(self.value, [0.16, 0.84], axis=1)
-        far = np.array([5.0 if name == "distance" else 1.0 for name in self.metrics])
-        spread = (high_end - low_end) / 2 + 0.02 * far
+        spread = (high_end - low_end) / 2 + 0.02
         off = (self.value[:, head] - self.middle) / spread
         is_cell = np.arange(len(self.metrics)) < len(self.cells)
         # What a head looks at less than others says half as much.
@@ -416,8 +434,9 @@ class _Table:
             return Second("sinks", share=got, usual=even)
         free = sums.free_by[head] / np.maximum(sums.rows_by, 1) * (sums.texts_by >= ROWS)
         query, usual = int(free.argmax()), 1 - rest.value
+        next_query = float(np.sort(free)[-2])
         least = max(min(1.5 * usual, usual + 0.25), usual + 0.2 - 0.1 * (rest.value >= IDLE))
-        if rest.value > 0.3 and free[query] > least:
+        if rest.value > 0.3 and free[query] > max(least, next_query + AWAKE):
             return Second("awake", KINDS[query], share=float(free[query]), usual=usual)
         if kind in ("leftover", "too little"):
             return None

@@ -27,7 +27,7 @@ from model.interruption import Progress, no_progress
 from model.nn.encoder_decoder import SITES
 from model.reader import Reader
 
-FORMAT: Final = "headlight-heads-3"
+FORMAT: Final = "headlight-heads-4"
 #: Bytes of unpacked content beyond which a file is refused.
 LARGEST: Final = 1 << 29
 #: How the files of a folder begin.
@@ -82,14 +82,19 @@ def kept(folder: Path, model: str, corpus: str) -> Measured | None:
 
 
 def cached_in_stages(
-    reader: Reader, sentences: Sequence[CorpusSentence], folder: Path, progress: Progress = no_progress
+    reader: Reader,
+    sentences: Sequence[CorpusSentence],
+    folder: Path,
+    progress: Progress = no_progress,
+    *,
+    quick: Sequence[CorpusSentence] = (),
 ) -> Iterator[Measured]:
     """As `measure_in_stages`, but the whole alone where the folder has it; else it is kept there."""
     model, corpus = reader.weights_digest, corpus_digest(sentences)
     if (found := kept(folder, model, corpus)) is not None:
         yield found
         return
-    for measured in measure_in_stages(reader, sentences, progress, folder / UNFINISHED):
+    for measured in measure_in_stages(reader, sentences, progress, folder / UNFINISHED, quick=quick):
         if measured.given == measured.total:
             # A folder that cannot be written costs time the next time, not the result now.
             with suppress(OSError, DataError):

@@ -22,7 +22,7 @@ from torch.nn.functional import one_hot
 
 from model.analysis.atlas.measure import Read
 from model.analysis.corpus import CorpusSentence, SiteRun, corpus_digest
-from model.analysis.head_description.cells import CROSS_CELLS, KINDS, SELF_CELLS, SPECIAL, Place
+from model.analysis.head_description.cells import CROSS_CELLS, KINDS, SELF_CELLS, SPECIAL, Place, sources_of
 from model.analysis.head_description.corpora import FIRST
 from model.analysis.metrics import repeated_tokens
 from model.analysis.metrics.head_metrics import CROSS, DECODER, HeadName, Heads
@@ -65,6 +65,7 @@ class SiteSums:
     #: at rest on the first key, on the last, and on no key
     resting: Float[Numbers, "text head place"]
     distance: Float[Numbers, "text head"]  #: free weight times how far its key is from the row, or the diagonal
+    even_distance: Float[Numbers, "text head"]  #: the same of an even look
     divergence: Float[Numbers, "text head"]  #: free weight times nats between a row's free part and an even look
     fill: Float[Numbers, "text head"]  #: free weight times 2^entropy as a share of the keys that are free
     #: squares of the weights less an even look, and those of their means by distance and by column
@@ -92,8 +93,8 @@ class SiteSums:
 
 
 BY_TEXT: Final = (
-    "weight", "even", "weighed", "rows_with", "rows", "free", "resting", "distance", "divergence", "fill",
-    "squares", "by_distance", "by_column", "weights", "distances", "columns",
+    "weight", "even", "weighed", "rows_with", "rows", "free", "resting", "distance", "even_distance", "divergence",
+    "fill", "squares", "by_distance", "by_column", "weights", "distances", "columns",
 )  # fmt: skip
 BY_KIND: Final = ("weight_by", "even_by", "weighed_by", "rows_with_by", "free_by", "rows_by", "texts_by")
 
@@ -145,8 +146,10 @@ def parts_of(sums: SiteSums, site: str, metric: str) -> tuple[Numbers, Numbers]:
     match metric:
         case "rests":
             return sums.resting.sum(2), np.broadcast_to(sums.rows[:, None], sums.free.shape)
-        case "distance" | "fill":
-            return getattr(sums, metric), sums.free
+        case "distance":
+            return sums.distance, sums.even_distance
+        case "fill":
+            return sums.fill, sums.free
         case "by distance" | "same keys":
             return (sums.by_distance if metric == "by distance" else sums.by_column), sums.squares
     cell = cells_of(site).index(metric)
@@ -159,22 +162,25 @@ def measure_in_stages(
     progress: Progress = no_progress,
     unfinished: Path | None = None,
     *,
+    quick: Sequence[CorpusSentence] = (),
     read: Read | None = None,
 ) -> Iterator[Measured]:
     """Read a corpus; what is known after its first texts, and then after all. Raises a DataError if none can be read.
 
-    `progress` and `unfinished` as of `over_corpus`; `read` gives the traces, by default the reader.
+    `progress` and `unfinished` as of `over_corpus`; `quick`: texts that are read first instead, and then not counted;
+    `read` gives the traces, by default the reader.
     """
     survey = _Survey(reader, read or reader.trace_batch)
     of_chunk = survey.of_chunk if read is not None else ByModels(_of_chunk, (reader,))
-    summed = Sum(of_chunk=of_chunk, finish=lambda total: total, name=lambda: f"heads 3 {reader.key}")
-    first, rest = sentences[:FIRST], sentences[FIRST:]
+    summed = Sum(of_chunk=of_chunk, finish=lambda total: total, name=lambda: f"heads 4 {reader.key}")
+    first, rest = (quick, sentences) if quick else (sentences[:FIRST], sentences[FIRST:])
     # What is read first stays until all is read: after a kill it is not read again.
     total = over_corpus(first, summed, progress, unfinished, texts_at_once=TEXTS_AT_ONCE, leaves=bool(rest))
     yield survey.finish(total, sentences, _on_random_tokens(reader, FIRST_DRAWS, progress))
     if not rest:
         return
-    total += over_corpus(rest, summed, progress, unfinished, texts_at_once=TEXTS_AT_ONCE)
+    of_rest = over_corpus(rest, summed, progress, unfinished, texts_at_once=TEXTS_AT_ONCE)
+    total = of_rest if quick else total + of_rest
     yield survey.finish(total, sentences, _on_random_tokens(reader, repeated_tokens.DRAWS, progress))
     if unfinished is not None:
         forget(first, summed, unfinished, texts_at_once=TEXTS_AT_ONCE)
@@ -231,7 +237,7 @@ class SiteRows:
         for _heads, mask in run.masks:
             counts &= (mask & ~rest).sum(1) >= LEAST_FREE
         weights = run.weights.float()
-        together = weights.mean(0).masked_fill(rest, -1).argmax(1) if site == CROSS else None
+        sources = sources_of(weights, rest) if site == CROSS else None
         columns, rows = torch.arange(len(rest)), torch.arange(len(counts))[:, None]
         at = rows * (len(rest) - 1) / max(1, len(counts) - 1) if site == CROSS else rows
         return cls(
@@ -240,7 +246,7 @@ class SiteRows:
             rest=rest,
             weights=weights[:, counts],
             free=tuple((heads, (mask & ~rest)[counts]) for heads, mask in run.masks),
-            cells=(place.cells(together) & ~rest)[:, counts],
+            cells=(place.cells(sources) & ~rest)[:, counts],
             apart=(columns - at)[counts].float(),
             kinds=torch.stack([place.rows.are(kind) for kind in KINDS], 1)[counts].float(),
         )
@@ -287,6 +293,7 @@ class SiteRows:
             "weighed": weighed_by_row.sum(2),
             "free": moved.sum(1),
             "distance": (weight * self.apart.abs()).sum((1, 2)),
+            "even_distance": moved @ (even * self.apart.abs()).sum(1),
             "divergence": (moved * (keys.log() - entropy)).sum(1),
             "fill": (moved * entropy.exp() / keys).sum(1),
             "squares": over.square().sum((1, 2)),
@@ -323,7 +330,8 @@ class SiteRows:
             case "rests":
                 return 1 - moved
             case "distance":
-                return (share * self.apart.abs()).sum(1)
+                even = (free * self.apart.abs()).sum(1) / free.sum(1)
+                return (share * self.apart.abs()).sum(1) / even.clamp(min=_LEAST)
             case "fill":
                 return _entropy(share).exp() / free.sum(1)
         cell = self.cells[self.place.names.index(metric)] & free

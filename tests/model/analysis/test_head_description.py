@@ -12,7 +12,7 @@ from model import Translator
 from model.analysis.corpus import CorpusSentence
 from model.analysis.head_circuits import head_circuits
 from model.analysis.head_description import file, measure
-from model.analysis.head_description.cells import KINDS, words_of
+from model.analysis.head_description.cells import KINDS, sources_of, words_of
 from model.analysis.head_description.corpora import FIRST, corpus_for, default_corpus
 from model.analysis.head_description.describe import HeadDescription, describe_heads
 from model.analysis.head_description.measure import Measured, SiteSums, measure_heads, measure_in_stages, row_values
@@ -142,7 +142,7 @@ def described(measured: Measured) -> dict[str, list[HeadDescription]]:
     [
         (ENCODER, 0, "back1"), (ENCODER, 1, "self"), (ENCODER, 2, "punctuation"), (ENCODER, 5, "ahead1"),
         (ENCODER, 6, "same"), (DECODER, 0, "back1"), (DECODER, 1, "self"), (DECODER, 2, "back2"),
-        (DECODER, 5, "after same"), (DECODER, 6, "punctuation"), (CROSS, 0, "diagonal"), (CROSS, 1, "together"),
+        (DECODER, 5, "after same"), (DECODER, 6, "punctuation"), (CROSS, 0, "diagonal"), (CROSS, 1, "source written"),
         (CROSS, 7, "punctuation"),
     ],
 )  # fmt: skip
@@ -161,6 +161,23 @@ def test_a_planted_head_has_its_rule(
 @pytest.mark.parametrize("site", [ENCODER, DECODER])
 def test_an_even_look_is_no_rule(described: dict[str, list[HeadDescription]], site: str) -> None:
     assert {described[site][head].kind for head in (3, 7)} == {"spreads"}
+
+
+@pytest.mark.parametrize(("writers", "readers"), [(3, 1), (1, 3), (2, 2)])
+def test_the_source_of_a_token_is_where_heads_look_as_it_is_written_and_as_it_is_read(
+    writers: int, readers: int
+) -> None:
+    sources = torch.tensor([3, 1, 1, 4, 0, 2])
+    for_written = torch.eye(6)[sources]
+    for_read = torch.cat((torch.full((1, 6), 1 / 6), for_written[:-1]))
+    sink = torch.eye(6)[5].expand(6, 6)
+    weights = torch.stack([for_written] * writers + [for_read] * readers + [sink] * 2)
+    # What the last row writes is read by none.
+    assert sources_of(weights, torch.zeros(6, dtype=torch.bool))[:-1].tolist() == sources[:-1].tolist()
+
+
+def test_it_is_not_told_what_heads_look_for_that_all_look_alike(described: dict[str, list[HeadDescription]]) -> None:
+    assert not any(found.tells_sources for found in described[CROSS])
 
 
 def test_a_rule_that_most_heads_follow_more_is_not_told(described: dict[str, list[HeadDescription]]) -> None:
@@ -234,11 +251,19 @@ def test_what_is_kept_is_what_was_measured(measured: Measured, translator: Trans
         file.load_measured(path)
 
 
-def test_a_model_is_read_in_its_language(translator: Translator) -> None:
+def test_a_model_is_read_in_its_language_and_writes_its_own_translations_after_the_first(
+    translator: Translator,
+) -> None:
     found = corpus_for(translator)
     assert (found.language, found.written) == ("en", "de")
-    pairs = zip(default_corpus("en"), default_corpus("de"), strict=True)
-    assert found.sentences == tuple(CorpusSentence(text, target) for (text, _own), (target, _none) in pairs)
+    assert found.sentences == default_corpus("en")
+    pairs = list(zip(default_corpus("en"), default_corpus("de"), strict=True))[:FIRST]
+    assert found.quick == tuple(CorpusSentence(text, target) for (text, _own), (target, _none) in pairs)
+    texts = [CorpusSentence(text, None) for text in ("A man walks.", "The dog sleeps in the sun.")]
+    early, whole = measure_in_stages(translator, texts, quick=[CorpusSentence("A man walks.", "Ein Hund.")])
+    assert (early.translations, early.given) == (("Ein Hund.",), 1)
+    assert (whole.given, whole.total) == (2, 2)
+    assert whole.translations == tuple(translator.trace(text).translation for text, _target in texts)
 
 
 @pytest.mark.parametrize(
