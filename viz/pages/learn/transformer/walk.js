@@ -182,7 +182,7 @@ export class Walk extends PlayerView {
     const options = Object.entries(names).map(([value, name]) => new Option(name, value));
     const onchange = () => this.change({ lines: /** @type {Place["lines"]} */ (this.lines.value) });
     Object.assign(this.lines, { onchange }).replaceChildren(...options);
-    return element("label", "walk-label", _("Lines of"), " ", this.lines);
+    return element("label", { className: "walk-label", dataset: { notInPicture: "" } }, _("Lines of"), " ", this.lines);
   }
 
   // ---- moving ----
