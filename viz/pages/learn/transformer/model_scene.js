@@ -521,7 +521,7 @@ export class ModelScene {
     } else lines.push(...this.readsOf(node));
     const said = isOutput ? undefined : this.columns.header.lens[column]?.[level];
     if (said && stack.name === "decoder")
-      lines.push(_("if it stopped here: {token}, {share}", { token: said.token, share: percent(said.probability) }));
+      lines.push(_("Stopping here it would write {token}: {share}", { token: said.token, share: percent(said.probability) }));
     if (isOutput)
       for (const { token, probability } of this.columns.header.written[column])
         lines.push(`${token}  ${percent(probability)}`);
