@@ -60,7 +60,10 @@ _SOURCES: Final[Mapping[str, str]] = {
 }
 #: The same of a decoder, which sees nothing that comes later; and of a translation's, whose rows stand for what they
 #: write.
-_BEFORE: Final[Mapping[str, str]] = {"near": said("the token itself and the two before it")}
+_BEFORE: Final[Mapping[str, str]] = {
+    "near": said("the token itself and the two before it"),
+    "same": said("earlier copies of the token"),
+}
 _READ: Final[Mapping[str, str]] = {
     "self": said("the token just read"),
     "back1": said("the token before the one just read"),
@@ -202,7 +205,9 @@ def _answer(description: "HeadDescription") -> Line:
     if description.kind == "unusual":
         return Line(_unusual(main, description), with_commas([*_beside(main), _at_rest(description)]))
     # What the sentence has said is not said again.
-    says_share = description.kind != "leftover" and (description.is_common or not description.is_most)
+    says_share = description.kind != "leftover" and (
+        description.is_common or description.is_less or not description.is_most
+    )
     share = "" if says_share else _("{share} of its free weight", share=f"{main.value:.2f}")
     even = "" if description.kind == "mixed" else _evenly(main)
     texts = "" if main.texts is None else _("above uniform in {share} of the texts", share=f"{main.texts:.0%}")
@@ -231,6 +236,8 @@ def _rule(description: "HeadDescription", main: "Number") -> str:
     if description.is_common:
         message = "Like many heads of this model, it gives {part} of its free weight to {where}."
         return _(message, where=where, part=part)
+    if description.is_less:
+        return _("{part} of its free weight goes to {where}, less than in most heads.", where=where, part=part)
     if description.is_most:
         return _("Attends to {where}.", where=where)
     return _("{part} of its free weight goes to {where}.", where=where, part=part)
@@ -278,7 +285,10 @@ def _second(description: "HeadDescription") -> list[Line]:
             ]
         case "awake":
             sentence = _("Rests least in rows of {words}.", words=WHERE[second.query])
-            return [Line(sentence, _("free weight {share}, {usual} in all rows", share=share, usual=usual))]
+            if not second.cell:
+                return [Line(sentence, _("free weight {share}, {usual} in all rows", share=share, usual=usual))]
+            message = "free weight {share}, {usual} in rows of {words}"
+            return [Line(sentence, _(message, share=share, usual=usual, words=WHERE[second.cell]))]
         case "asks":
             where, words = _where(second.cell, description), WHERE[second.query]
             sentence = _("In rows of {words} it attends more to {where}.", words=words, where=where)

@@ -63,6 +63,8 @@ SHORT: Final = 0.8
 LONG: Final = 1.25
 #: Kinds of rows in which a head rests least rest so much less than the next kind.
 AWAKE: Final = 0.08
+#: The same of function words beside content words.
+APART: Final = 0.25
 #: Nats that the largest part of what is no rule has, to be said.
 A_PART: Final = 0.02
 #: Metrics that correlate more than this over heads say the same.
@@ -106,8 +108,8 @@ class Second:
     """What more is said of a head."""
 
     kind: Literal["sinks", "awake", "asks", "columns", "unusual", "part", "favourites"]
-    query: str = ""  #: of "awake" and "asks", the kind of the row's token, of `KINDS`
-    cell: str = ""  #: of "asks"
+    query: str = ""  #: of "awake" and "asks", the kind of the row's token, of `KINDS`, or "function"
+    cell: str = ""  #: of "asks"; of "awake", the kind of the rows beside which it is, "" for all
     share: float = 0.0  #: free weight · share of the cell · part of the picture
     usual: float = 0.0  #: the same whoever asks
     number: Number | None = None  #: of "unusual" and "part"
@@ -150,12 +152,17 @@ class HeadDescription:
         main = self.main
         if self.kind != "rule" or main is None:
             return False
-        return main.rank > COMMON * main.heads and main.value < ABOVE * main.middle
+        return main.rank > COMMON * main.heads and main.value < ABOVE * main.middle and not self.is_less
+
+    @property
+    def is_less(self) -> bool:
+        """Whether it follows a rule that the typical head follows clearly more."""
+        return self.kind == "rule" and self.main is not None and self.main.value < self.main.middle - 0.05
 
     @property
     def is_idle(self) -> bool:
         """Whether it rests most of its weight."""
-        return self.rest.value >= IDLE
+        return self.rest.value >= MOST
 
 
 def gain(share: Numbers, even: Numbers) -> Numbers:
@@ -263,7 +270,7 @@ class _Table:
         self.on_sinks = sums.of_tokens[is_sink] / np.maximum(sums.free.sum(0), 1e-9)
 
     def _only_sinks(self) -> Bool[npt.NDArray[np.bool_], "cell head"]:
-        """Where a kind of word, or the row's own token elsewhere, is above an even look for the sake of sinks alone."""
+        """Where a kind of word, a place or the row's own token elsewhere is above an even look for sinks alone."""
         found = np.zeros(self.even.shape, bool)
         if "same" in self.cells:
             # Sinks are frequent: many a row whose token comes again is one of them.
@@ -273,7 +280,9 @@ class _Table:
             # A lone blank is of what follows it, in most texts a number.
             kind = words_of((token, "0"), frozenset()).kinds[0]
             of_kind = {kind, "function"} if kind in FUNCTION_KINDS else {kind}
-            for cell in (self.cells.index(name) for name in of_kind & set(CELLS_OF_KINDS)):
+            # The full stop is in the second half.
+            named = of_kind & set(CELLS_OF_KINDS) | {"second half"} & set(self.cells)
+            for cell in (self.cells.index(name) for name in named):
                 left = self.value[cell] * self.part[cell] - got
                 found[cell] |= left <= ABOVE * (self.even[cell] * self.part[cell] - even)
         return found
@@ -313,6 +322,8 @@ class _Table:
         if kind == "mixed" and main is not None:
             rule = main
         second = self._second(head, rest, main, kind) or self._more(head, unusual, main, kind)
+        if second is None and kind == "rule" and self._is_common(main):
+            main = rule = self._own_part(rule, head)
         parts = [self.number(self.cells.index(name), head) for name in PARTS.get(rule.metric, ()) if name in self.cells]
         return HeadDescription(
             head=name,
@@ -345,7 +356,7 @@ class _Table:
         ranks = (self.value[: len(self.cells)] > self.value[: len(self.cells), head, None]).sum(1) + 1
         if ranks[best] <= COMMON * self.heads or self.value[best, head] >= MOST:
             return best
-        among_first = (ranks <= max(1, FIRST_HEADS * self.heads)) & (gains >= FAINT)
+        among_first = (ranks <= max(1, FIRST_HEADS * self.heads)) & (gains >= max(FAINT, gains[best] / 2))
         return int((gains * among_first).argmax()) if among_first.any() else best
 
     def _no_rule(self, head: int, unusual: list[Number]) -> tuple[Kind, Number | None]:
@@ -379,6 +390,15 @@ class _Table:
         if more is not None:
             return Second("unusual", number=more)
         return Second("favourites") if self.favourites(head) and kind != "rule" else None
+
+    def _own_part(self, rule: Number, head: int) -> Number:
+        """Of a rule that many heads follow, the part that sets this head apart; the rule where there is none."""
+        for part in (self.cells.index(name) for name in PARTS.get(rule.metric, ()) if name in self.cells):
+            own = self.number(part, head)
+            is_own = own.rank <= COMMON * self.heads and own.value >= max(LEAST, ABOVE * own.middle)
+            if is_own and self.gains[part, head] >= CLEAR:
+                return own
+        return rule
 
     def _is_common(self, main: Number | None) -> bool:
         return main is not None and main.rank > COMMON * self.heads
@@ -433,6 +453,8 @@ class _Table:
         if got >= SINK_SHARE and got >= SINK / 2 * even and kind not in ("too little", "sinks"):
             return Second("sinks", share=got, usual=even)
         free = sums.free_by[head] / np.maximum(sums.rows_by, 1) * (sums.texts_by >= ROWS)
+        if rest.value > 0.3 and (awake := self._awake_group(head)) is not None:
+            return awake
         query, usual = int(free.argmax()), 1 - rest.value
         next_query = float(np.sort(free)[-2])
         least = max(min(1.5 * usual, usual + 0.25), usual + 0.2 - 0.1 * (rest.value >= IDLE))
@@ -452,6 +474,19 @@ class _Table:
         if same >= MOST and said not in ("same keys", "first", "second half"):
             return Second("columns", share=same)
         return None
+
+    def _awake_group(self, head: int) -> Second | None:
+        """Whether a head rests far less in rows of function words than of content words, or the other way round."""
+        rows, free, groups = self.sums.rows_by, self.sums.free_by[head], (FUNCTION_KINDS, ("content words",))
+        numbers = [[KINDS.index(kind) for kind in group] for group in groups]
+        if min(rows[group].sum() for group in numbers) < ROWS:
+            return None
+        function, content = (float(free[group].sum() / rows[group].sum()) for group in numbers)
+        if abs(function - content) < APART:
+            return None
+        if function > content:
+            return Second("awake", "function", "content words", function, content)
+        return Second("awake", "content words", "function", content, function)
 
     def favourites(self, head: int) -> tuple[tuple[str, float], ...]:
         """Tokens that a head gives far more than an even look would, in most texts, whoever asks."""

@@ -25,7 +25,6 @@ WHOLE: Final = {
     ", ": "between the members of a list",
     "; ": "between the members of a list",
     " and ": "between two words", " or ": "between two words",
-    "if it stopped here: {token}, {share}": "what a layer would write, beside it",
     "of": "a token to choose", "because, was": "two words to choose",
     "is longer than {most:,} characters": "a reason, after the number of a line",
     "in memory": "a place, in a message about room", "on the GPU": "a place, in a message about room",
