@@ -76,8 +76,8 @@ const drawGallery = async (draw) => {
     await drawGroup(draw, "walk");
   };
   walk?.addEventListener("toggle", () => drawOrSay("walk", drawWalk), { once: true });
-  // What is drawn on a canvas is drawn once: its typefaces are there before.
-  await Promise.all([...document.fonts].map((face) => face.load()));
+  // What is drawn on a canvas is drawn once: its typefaces are there before. A browser may refuse them.
+  await Promise.allSettled([...document.fonts].map((face) => face.load()));
   await drawOrSay("picture", () => drawGroup(draw, "picture"));
   // Below the words is the head that is most worth seeing: it is the open one.
   document.getElementById("picture-1")?.dispatchEvent(new Event("pointerenter"));

@@ -30,9 +30,10 @@ _TYPEFACES: Final = (
     _Typeface("Headlight Sans", "SourceSansVF-Upright.", "200 900", ("kern", "mark", "ccmp", "tnum"), {}),
     _Typeface("Headlight Serif", "SourceSerifVariable-Roman.", "600", ("mark", "ccmp"), {"wght": 600, "opsz": 20}),
 )
-#: Latin, Greek, marks, arrows and signs of mathematics.
+#: Latin, Greek, Cyrillic, marks, arrows, signs of mathematics, triangles and ticks.
 _SIGNS: Final = (
-    *range(0x20, 0x7F), *range(0xA0, 0x180), *range(0x370, 0x400), *range(0x2010, 0x20AD), *range(0x2190, 0x2266),
+    *range(0x20, 0x7F), *range(0xA0, 0x250), *range(0x370, 0x460), *range(0x1E00, 0x1F00), *range(0x2010, 0x20AD),
+    0x2113, *range(0x2190, 0x2266), *range(0x25A0, 0x2600), 0x2713,
 )  # fmt: skip
 #: Of the names in a file: whose it is, and under which licence.
 _NOTICE: Final = [0, 13, 14]

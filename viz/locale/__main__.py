@@ -93,7 +93,9 @@ def python_texts(source: str) -> Iterator[Text]:
             continue
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         given = [list(_literals(arg)) for arg in node.args]
-        if name in PLURALS and len(given) > 1:
+        if name in PLURALS and len(given) > 1 and any(given[:2]):
+            if len(given[0]) != len(given[1]):
+                raise ValueError(f"line {node.lineno}: {name} needs two texts, one of 1 and one of other numbers")
             yield from zip(*given[:2], strict=True)
         elif (name in SINGULARS or name in errors) and given:
             yield from given[0]
