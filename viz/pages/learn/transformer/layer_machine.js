@@ -59,6 +59,11 @@ export class LayerMachine {
     return this.walk.state.row - this.stack.first;
   }
 
+  /** The followed token is in sight in a picture that is wider than the page. */
+  arrive() {
+    if (this.placed.width > this.walk.width) this.element.scrollLeft = this.x(this.column) - this.walk.width * 0.7;
+  }
+
   /** @param {string} kind */
   siteOf(kind) {
     return this.columns.sites.get(`${this.stack.name}.${kind}`);

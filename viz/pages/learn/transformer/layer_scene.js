@@ -85,6 +85,10 @@ export class LayerScene {
     return [...this.element.querySelectorAll(`[data-site="${site}"][data-head="${head}"] .stratum-ground`)];
   }
 
+  arrive() {
+    this.machine?.arrive();
+  }
+
   draw() {
     this.machine?.draw();
     const { parts, colours, stage, stages } = this.data;

@@ -43,16 +43,16 @@ export class LitTokens {
       this.lightUp(stack, column);
       if (changed) this.addChanges(stack, column, until);
       else this.addRivers(stack, column, until);
-      if (stack.name === "decoder") this.sayLens(stack, column, until);
+      if (stack.name === "decoder" && !changed) this.sayLens(stack, column, until);
     }
   }
 
   /** @param {Stack} stack @param {number} column */
   lightUp(stack, column) {
-    const { drawing, room, columns } = this.scene;
+    const { drawing, pitch, columns } = this.scene;
     const { embedding, end } = drawing.towerOf(stack);
     const top = columns.header.written[column]?.length && stack.name === "decoder" ? end - 30 : end - 2;
-    const box = { x: drawing.x(stack, column) - room * 0.48, width: room * 0.96 };
+    const box = { x: drawing.x(stack, column) - pitch * 0.48, width: pitch * 0.96 };
     this.light.append(svg("rect", { ...box, y: top, height: embedding.foot - top, class: "model-lit" }));
   }
 
@@ -79,7 +79,7 @@ export class LitTokens {
 
   /** What the head that is looked at takes from other tokens into a column, in every layer. @param {Stack} stack @param {number} column @param {number} until */
   addRivers(stack, column, until) {
-    const { drawing, columns, room, walk } = this.scene;
+    const { drawing, columns, pitch, walk } = this.scene;
     const { isStacked, shaft } = drawing.machine;
     /** How far down each lane is read. @type {Map<number, number>} */
     const read = new Map();
@@ -91,7 +91,7 @@ export class LitTokens {
       const { top, foot } = body;
       const isCross = kind === "cross";
       const aside = /** @type {-1 | 0 | 1} */ (!isCross ? 0 : isStacked ? 1 : -1);
-      const thick = Math.min((foot - top) * 0.46, room * 0.55);
+      const thick = Math.min((foot - top) * 0.46, pitch * 0.55);
       const from = (/** @type {number} */ key) => (isCross ? laneOf(drawing.machine, key).x : drawing.x(keys, key));
       const place = { x: drawing.x(stack, column), top, foot, thick, least: SHOWN_WEIGHT, from, aside };
       const parts = river(columns.weights(site, layer, head, column), place);
@@ -106,7 +106,7 @@ export class LitTokens {
         read.set(key, isStacked ? Math.min(known, deep) : Math.max(known, deep));
       }
       const most = parts.find(({ weight }) => weight === strongest);
-      if (most && !isStacked && room >= NAMED_FROM) this.nameRiver(most, keys, body, isCross, stack, column, head);
+      if (most && !isStacked && pitch >= NAMED_FROM) this.nameRiver(most, keys, body, isCross, stack, column, head);
     }
     for (const [key, to] of read) {
       const look = { class: "model-lane lit", style: `stroke-width:${Math.max(1, (shaft?.lane ?? 1) * 0.95)}` };

@@ -5,7 +5,7 @@ import { svg } from "../../../pictures/shared/drawing.js";
 import { onTold, pointAt } from "../../../pictures/shared/focus.js";
 import { closest, hearItems } from "../../../pictures/shared/items.js";
 import { _ } from "../../../pictures/shared/messages.js";
-import { clamp, element, isPresented, zoomOf } from "../../../pictures/shared/picture.js";
+import { clamp, element, isPresented, tokenElement, zoomOf } from "../../../pictures/shared/picture.js";
 import { percent } from "../../../pictures/shared/probability.js";
 import { ANY, difference, LitTokens, shortened } from "./lit_tokens.js";
 import { CHANCE, kindsOf, legendOf, MachineDrawing } from "./machine_drawing.js";
@@ -51,6 +51,9 @@ export class ModelScene {
   /** What an edit changes. @type {import("./walk.js").WalkHeader["changed"]} */ changed = null;
   /** Whose rivers are drawn. @type {{ stack: Stack, column: number } | null} */ followed = null;
   /** @type {MachineDrawing} */ drawing;
+  /** Until another scene takes its place. */ ended = new AbortController();
+  /** What scrolls: it stays, whatever is drawn in it. */ room = element("div", "model-room");
+  legend = element("div", "model-legend");
 
   /** @param {Walk} walk */
   constructor(walk) {
@@ -58,7 +61,7 @@ export class ModelScene {
     this.columns = walk.columns;
     const { patches } = this.columns.header;
     this.patches = patches && new Patches(patches);
-    this.element = element("div", "model-scene");
+    this.element = element("div", "model-scene", this.room, this.legend);
     this.element.addEventListener("animationend", () => this.element.classList.remove("stepped"));
     hearItems(this.element, "[data-node]", {
       point: (item, event) => this.tellNode(item, event),
@@ -77,7 +80,8 @@ export class ModelScene {
       this.open(this.nodeOf(item), item);
       event.preventDefault();
     });
-    onTold("pointed", (/** @type {Focus | null} */ focus) => this.hear(focus), walk.ended.signal);
+    onTold("pointed", (/** @type {Focus | null} */ focus) => this.hear(focus), this.ended.signal);
+    walk.ended.signal.addEventListener("abort", () => this.ended.abort(), { signal: this.ended.signal });
   }
 
   // ---- where things are ----
@@ -116,7 +120,7 @@ export class ModelScene {
     return this.drawing.x(stack, column);
   }
 
-  get room() {
+  get pitch() {
     return this.drawing.machine.pitch;
   }
 
@@ -127,9 +131,8 @@ export class ModelScene {
 
   /** The followed token is in sight in a picture that is wider than the page. */
   arrive() {
-    const room = this.element.firstElementChild;
-    if (room && this.followed && this.drawing.machine.width > this.walk.width)
-      room.scrollLeft = this.x(this.followed.stack, this.followed.column) - this.walk.width * 0.7;
+    if (this.followed && this.drawing.machine.width > this.walk.width)
+      this.room.scrollLeft = this.x(this.followed.stack, this.followed.column) - this.walk.width * 0.7;
   }
 
   /** It gives way to a layer once a tower is as wide as the page. */
@@ -157,7 +160,8 @@ export class ModelScene {
     const edit = this.changed && [state.edit, ...open, state.row, state.key];
     this.layOut(width);
     const { height } = this.drawing.machine;
-    const drawn = JSON.stringify([width, height, state.lines, state.lines === "chosen" && open, edit]);
+    const ofHead = state.lines === "chosen" || state.lines === "token";
+    const drawn = JSON.stringify([width, height, state.lines, ofHead && open, edit]);
     if (drawn !== this.drawn) {
       this.drawn = drawn;
       this.build();
@@ -201,10 +205,11 @@ export class ModelScene {
       element("span", "key", element("span", { className: "swatch", style: `background:${colour}` }), name),
     );
     const hasLens = this.columns.header.lens.some((levels) => levels.length);
-    if (hasLens && !this.isRoomy)
+    if (hasLens && !this.isRoomy && !this.changed)
       legend.push(element("span", "key", _("Right: what each layer would say if it were the last")));
     const picture = underWords(this.svg, [...this.words, this.lit.said]);
-    this.element.replaceChildren(element("div", "model-room", picture), element("div", "model-legend", ...legend));
+    this.room.replaceChildren(picture);
+    this.legend.replaceChildren(...legend);
     this.nodes = [...this.element.querySelectorAll(".model-node")].map((node) => /** @type {SVGElement} */ (node));
     this.nodes[0]?.setAttribute("tabindex", "0");
   }
@@ -243,11 +248,11 @@ export class ModelScene {
       this.write(_("Positions {first} to {last} of {total}", range), tower.left, y, "model-range");
     }
     // Leaning words would lie over one another where columns are close together.
-    const angle = this.room < UPRIGHT_BELOW ? -90 : -60;
+    const angle = this.pitch < UPRIGHT_BELOW ? -90 : -60;
     tokens.forEach((token, column) => {
       const x = this.x(stack, column);
       const row = first + column;
-      const ground = { x: x - this.room / 2, width: this.room, class: "model-ground" };
+      const ground = { x: x - this.pitch / 2, width: this.pitch, class: "model-ground" };
       const input = { y: tower.positions.top, height: tower.embedding.foot - tower.positions.top };
       const vector = drawing.vector(stack, column, this.walk.scales.signed);
       const enter = [svg("rect", { ...ground, ...input }), vector];
@@ -262,7 +267,7 @@ export class ModelScene {
       });
       const y = tower.embedding.foot;
       const read = (name === "decoder" && this.changed?.read[row]) || token;
-      const patch = name === "encoder" && this.patches?.columnOf(x, y + 4, this.room - 2, row);
+      const patch = name === "encoder" && this.patches?.columnOf(x, y + 4, this.pitch - 2, row);
       if (patch) nodes.append(patch);
       const placing = /** @type {Placing} */ ({ anchor: "end", angle });
       const text = patch || this.write(besides(read, token), x, y + 8, "model-token read", placing);
@@ -280,11 +285,11 @@ export class ModelScene {
     const x = this.x(stack, column);
     const row = stack.first + column;
     const y = this.drawing.towerOf(stack).end - 4;
-    const width = this.room * 0.5;
+    const width = this.pitch * 0.5;
     const frame = { x: x - width / 2, width };
     const high = CHANCE * best.probability;
     const parts = [
-      svg("rect", { x: x - this.room / 2, y: y - 70, width: this.room, height: 74, class: "model-ground" }),
+      svg("rect", { x: x - this.pitch / 2, y: y - 70, width: this.pitch, height: 74, class: "model-ground" }),
       svg("rect", { ...frame, y: y - CHANCE, height: CHANCE, class: "model-frame", rx: 1.5 }),
       svg("rect", { ...frame, y: y - high, height: high + 0.5, class: "model-chance", rx: 1.5 }),
     ];
@@ -385,6 +390,7 @@ export class ModelScene {
     const drawn = svg("path", {
       d: strand(from, body.foot, this.x(rows, row), body.top),
       class: `model-line ${colour} ${className}`,
+      pathLength: 1,
       style: `stroke-width:${0.4 + size * 4};--weight:${size}`,
     });
     group.append(drawn);
@@ -448,9 +454,28 @@ export class ModelScene {
       : _("“{token}” as it goes in", { token });
   }
 
-  /** What a node is, and what its rivers bring. @param {Node} node */
+  /** What a node is, and what is known of it. @param {Node} node */
   spokenOf(node) {
-    return [this.nameOf(node), ...this.readsOf(node)].join("; ");
+    return [this.nameOf(node), ...this.linesOf(node)].join("; ");
+  }
+
+  /** How long a stream is, and what a change does to it, or else what its rivers bring and what it would say. @param {Node} node */
+  linesOf(node) {
+    const { stack, level, column } = node;
+    if (level > stack.layers) return [];
+    const length = this.columns.length(stack, level, column);
+    const lines = length === undefined ? [] : [_("residual stream of norm {length}", { length: length.toFixed(2) })];
+    if (this.changed) {
+      const share = percent(this.moved(stack, level, column));
+      return [...lines, _("the change moves it by {share} of its norm", { share })];
+    }
+    lines.push(...this.readsOf(node));
+    const said = stack.name === "decoder" && this.columns.header.lens[column]?.[level];
+    if (said)
+      lines.push(
+        _("Stopping here it would write {token}: {share}", { token: said.token, share: percent(said.probability) }),
+      );
+    return lines;
   }
 
   /** What the heads that are looked at read in a layer, each as a line. @param {Node} node */
@@ -512,20 +537,10 @@ export class ModelScene {
     const node = this.nodeOf(item);
     const { stack, level, column } = node;
     if (this.pointed !== `${stack.name} ${column}`) this.point(node);
-    const isOutput = level > stack.layers;
-    const length = isOutput ? undefined : this.columns.length(stack, level, column);
-    const lines = length === undefined ? [] : [_("residual stream of norm {length}", { length: length.toFixed(2) })];
-    if (this.changed && !isOutput) {
-      const share = percent(this.moved(stack, level, column));
-      lines.push(_("the change moves it by {share} of its norm", { share }));
-    } else lines.push(...this.readsOf(node));
-    const said = isOutput ? undefined : this.columns.header.lens[column]?.[level];
-    if (said && stack.name === "decoder")
-      lines.push(_("Stopping here it would write {token}: {share}", { token: said.token, share: percent(said.probability) }));
-    if (isOutput)
+    const values = this.linesOf(node).map((line) => element("div", "tooltip-value", line));
+    if (level > stack.layers)
       for (const { token, probability } of this.columns.header.written[column])
-        lines.push(`${token}  ${percent(probability)}`);
-    const values = lines.map((line) => element("div", "tooltip-value", line));
+        values.push(element("div", "tooltip-value", tokenElement(token), `  ${percent(probability)}`));
     this.walk.tooltip.showContent(event, this.nameOf(node), ...values);
   }
 

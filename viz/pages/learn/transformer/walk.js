@@ -158,6 +158,7 @@ export class Walk extends PlayerView {
       onPause: () => this.report(),
       nameOf: (step) => this.columns.nameOf(step),
     });
+    this.model?.ended.abort();
     this.model = null;
     this.drawn = "";
     this.root.style.setProperty("--walk-changed", this.header.colours.position);
@@ -358,7 +359,7 @@ export class Walk extends PlayerView {
     if (this.state.end) return missing(why);
     const machine = new LayerMachine(this);
     const scene = element("div", "layer-scene", machine.element, element("p", "walk-missing", why));
-    return { element: scene, outer: [machine.frame], draw: () => machine.draw() };
+    return { element: scene, outer: [machine.frame], draw: () => machine.draw(), arrive: () => machine.arrive() };
   }
 
   /**
@@ -367,7 +368,10 @@ export class Walk extends PlayerView {
    * @param {Scene} scene @param {string} depth
    */
   async put(scene, depth) {
-    if (this.scene === scene) return scene.draw();
+    if (this.scene === scene) {
+      this.entered = null;
+      return scene.draw();
+    }
     const before = this.holder.dataset.depth;
     const isDeeper = DEPTHS.indexOf(this.state.depth) > DEPTHS.findIndex((name) => before?.startsWith(name));
     const hadFocus = this.holder.matches(":focus-within");
