@@ -23,6 +23,11 @@ CONTROLS = """() => {
   return found;
 }"""
 
+#: As in a browser that lets no page keep anything.
+BLOCKED = (
+    """Object.defineProperty(window, "localStorage", { get() { throw new DOMException("", "SecurityError"); } });"""
+)
+
 #: How far what is seen has moved by itself, as browsers count it: share of the screen × share of its height.
 MOVES = """window.moved = 0; new PerformanceObserver((list) => {
   for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.moved += entry.value;
@@ -52,8 +57,17 @@ def test_it_has_few_controls_its_translation_stays_in_sight_as_one_scrolls_and_s
     expect(app).to_have_css("color-scheme", "light")
     expect(page.get_by_test_id("stMainMenu")).to_be_hidden()
     page.get_by_role("button", name="Settings").click()
-    page.get_by_role("radio", name="Dark").click()
+    light, dark = (page.get_by_role("radio", name=name) for name in ("Light", "Dark"))
+    page.get_by_role("radio", name="System").press("ArrowLeft")
     expect(app).to_have_css("color-scheme", "dark")
+    dark.press("ArrowLeft")
+    expect(app).to_have_css("color-scheme", "light")
+    expect(light).to_be_focused()
+    light.press("ArrowRight")
+    expect(app).to_have_css("color-scheme", "dark")
+    expect(dark).to_be_checked()
+    # The menu that was pressed is closed again.
+    expect(page.get_by_test_id("stMainMenuPopover")).to_have_count(0)
     page.goto(f"{app_as_shipped}/learn")
     expect(app).to_have_css("color-scheme", "dark")
 
@@ -71,3 +85,7 @@ def test_it_comes_whole_and_nothing_in_it_moves_once_it_is_seen(own_page: Page, 
     assert all(picture.is_visible() for picture in pictures)
     settled(own_page)
     assert own_page.evaluate("window.moved") < 0.1
+    own_page.add_init_script(BLOCKED)
+    own_page.reload()
+    expect(own_page.locator("#cover")).to_have_count(0)
+    expect(pictures[0]).to_be_visible()

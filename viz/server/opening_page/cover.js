@@ -1,4 +1,5 @@
 // Take the cover from a page once it is whole and nothing in it moves any more, or once it says what it waits for.
+import { keep, kept, THEME } from "../../pictures/shared/kept.js";
 
 /** Milliseconds: between two looks; without a change, until a page is whole. */
 const EACH = 40;
@@ -21,11 +22,14 @@ let before = "";
 let since = began;
 let waitsSince = 0;
 
-/** The theme that a person has chosen in the settings, given to Streamlit, which keeps one for each address. */
+/** The theme that a person has chosen in the settings, given to Streamlit, which keeps one for each address; or that one. */
 const chosenTheme = () => {
-  const theme = localStorage.getItem("headlight-theme");
-  if (theme) localStorage.setItem(`stActiveTheme-${location.pathname}-v2`, JSON.stringify(theme));
-  return theme?.toLowerCase() ?? "";
+  const key = `stActiveTheme-${location.pathname}-v2`;
+  const theme = kept(THEME) ?? kept(key)?.replaceAll('"', "");
+  if (!theme) return "";
+  keep(key, JSON.stringify(theme));
+  keep(THEME, theme);
+  return theme.toLowerCase();
 };
 
 /** Where everything of a page lies, as one text; "" while it has nothing. */
