@@ -94,6 +94,7 @@ export function drawingOf(drawing) {
   const [originals, copies] = [drawing, copy].map((top) => [top, ...top.querySelectorAll("*")]);
   originals.forEach((original, i) => {
     const style = getComputedStyle(original);
+    if (style.visibility === "hidden" || original.matches("[hidden]")) return copies[i].remove();
     copies[i].removeAttribute("class");
     copies[i].setAttribute("style", DRAWN_BY.map((name) => `${name}:${style.getPropertyValue(name)}`).join(";"));
     if (original instanceof SVGTextElement && !original.childElementCount) {
