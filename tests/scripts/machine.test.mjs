@@ -14,7 +14,7 @@ const tower = (name, columns, kinds, layers, hasLens = false) => ({
   hasLens,
 });
 const BOTH = [tower("encoder", 16, ENCODER, 6), tower("decoder", 15, DECODER, 6, true)];
-const room = (width) => ({ width, level: 60, least: 7, tokens: 78, outputs: 112, hasTitle: true });
+const room = (width) => ({ width, level: 60, least: 7, tokens: 78, outputs: 112, picture: 0, hasTitle: true });
 
 test("sub-layers lie one above the other, within their layer and the picture, at every width", () => {
   for (const width of [326, 640, 900, 1050, 2000]) {
@@ -54,6 +54,15 @@ test("an opened layer has a stratum a head, from below to above, and all columns
   assert.ok(tall[1] > 2 * tall[0], "the attention that is looked at has the room");
   for (const { strata, top, foot } of bodies)
     for (const stratum of strata) assert.ok(stratum.top >= top && stratum.foot <= foot);
+});
+
+test("a picture that is read has room above the lanes, below the words of a decoder that stands higher", () => {
+  for (const width of [326, 1050]) {
+    const machine = layOut(BOTH, { ...room(width), picture: 100 });
+    const [encoder, decoder] = machine.towers;
+    assert.ok(machine.picture <= encoder.end && machine.picture < laneOf(machine, 0).y);
+    assert.ok(machine.picture - 100 >= (machine.isStacked ? decoder.tokens + 78 : 0));
+  }
 });
 
 test("lanes lie side by side between the towers, the one from afar outside", () => {

@@ -7,7 +7,7 @@ import { element, tokenElement } from "../../../pictures/shared/picture.js";
 import { shortened } from "./lit_tokens.js";
 import { kindsOf } from "./machine_drawing.js";
 import { LYING_FROM, openLayer, STACKED_BELOW } from "./machine_layout.js";
-import { bulb, ribbon, river, wedge } from "./machine_shapes.js";
+import { bulb, LEAST_WEIGHT, ribbon, river, wedge } from "./machine_shapes.js";
 import { shortWeight } from "./row_pictures.js";
 import { underWords, written } from "./written.js";
 
@@ -16,8 +16,6 @@ import { underWords, written } from "./written.js";
 /** @import { Placing } from "./written.js" */
 /** @typedef {import("./walk.js").Walk} Walk */
 
-/** Weights below this are left out of a river. */
-const LEAST = 0.004;
 /** From this height on a stratum has words. */
 const NAMED_FROM_HEIGHT = 13;
 const NORM_BAR = 34;
@@ -92,7 +90,10 @@ export class LayerMachine {
       this.frame,
       ...bodies.filter(({ strata }) => strata.length).map((body) => this.slab(body)),
       ...stack.tokens.map((_token, column) => this.stream(column)),
-      ...bodies.flatMap((body) => (body.kind === "feed_forward" ? this.network(body) : this.strata(body))),
+      // From above to below, as the keys lead and a page is read.
+      ...[...bodies]
+        .reverse()
+        .flatMap((body) => (body.kind === "feed_forward" ? this.network(body) : this.strata(body))),
       ...bodies.flatMap((body) => this.joint(body)),
     );
     stack.tokens.forEach((token, column) =>
@@ -203,7 +204,7 @@ export class LayerMachine {
     const weights = this.columns.weights(site, state.layer, head, this.column);
     const thick = Math.min((foot - top) * 0.55, pitch * 0.6);
     const from = (/** @type {number} */ key) => this.keyX(kind, key);
-    const parts = river(weights, { x: this.x(this.column), top, foot, thick, least: LEAST, from });
+    const parts = river(weights, { x: this.x(this.column), top, foot, thick, least: LEAST_WEIGHT, from });
     const best = parts.reduce((most, part) => (part.weight > most.weight ? part : most), parts[0]);
     const isOpen = site === state.site && head === state.head;
     const middle = (top + foot) / 2;
@@ -212,7 +213,7 @@ export class LayerMachine {
     if (foot - top >= NAMED_FROM_HEIGHT) {
       const at = isNarrow ? left - 8 : left - NORM_BAR - 18;
       this.write(label, at, middle, isStrongest ? "layer-head strongest" : "layer-head", { anchor: "end" });
-      const said = best && `${shortened(keys.tokens[best.key] ?? "")} ${shortWeight(best.weight)}`;
+      const said = best && [tokenElement(shortened(keys.tokens[best.key] ?? ""), ""), ` ${shortWeight(best.weight)}`];
       if (said && !isNarrow) this.write(said, left + pitch * columns + 12, middle, "layer-head");
     }
     const bar = {
@@ -231,6 +232,7 @@ export class LayerMachine {
         "data-site": site,
         role: "button",
         tabindex: isOpen ? 0 : -1,
+        "aria-current": String(isOpen),
         "aria-label": best ? `${named}: ${keys.tokens[best.key]} ${shortWeight(best.weight)}` : named,
       },
       svg("rect", { x: 0, y: top, width, height: foot - top, class: "stratum-hit" }),
@@ -254,7 +256,7 @@ export class LayerMachine {
     this.write(shortened(token, most), x, room < LYING_FROM ? y : y + 8, look, placing);
   }
 
-  /** @param {string} text @param {number} x @param {number} y @param {string} className @param {Placing} [placing] */
+  /** @param {Parameters<typeof written>[0]} text @param {number} x @param {number} y @param {string} className @param {Placing} [placing] */
   write(text, x, y, className, placing) {
     this.words.push(written(text, x, y, className, placing));
   }

@@ -1,5 +1,5 @@
-// The second depth: what a layer adds to a token. A chart of what every part of the model adds to it, buttons that open
-// another layer, and the steps of the open one, each with its vector as a strip, each attention with its heads as tiles.
+// The second depth: what a layer adds to a token. The layer of the machine, opened; a chart of what every part of the model
+// adds to the token, buttons that open another layer, and the steps of the open one, each with its vector as a strip.
 import { closest, consume, isCombination, reachByTab } from "../../../pictures/shared/items.js";
 import { _, said } from "../../../pictures/shared/messages.js";
 import { button, element, tokenElement } from "../../../pictures/shared/picture.js";

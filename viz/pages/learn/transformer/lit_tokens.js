@@ -2,10 +2,10 @@
 // say if it were the last.
 import { svg } from "../../../pictures/shared/drawing.js";
 import { _ } from "../../../pictures/shared/messages.js";
-import { element } from "../../../pictures/shared/picture.js";
+import { element, tokenElement } from "../../../pictures/shared/picture.js";
 import { percent } from "../../../pictures/shared/probability.js";
 import { laneOf } from "./machine_layout.js";
-import { river } from "./machine_shapes.js";
+import { LEAST_WEIGHT, river } from "./machine_shapes.js";
 import { shortWeight } from "./row_pictures.js";
 import { written } from "./written.js";
 
@@ -15,8 +15,8 @@ import { written } from "./written.js";
 /** @import { Placing } from "./written.js" */
 /** @typedef {import("./model_scene.js").ModelScene} ModelScene */
 
-/** Weights below this are left out of a river; a tributary with more is named, unless it comes from its own column; a lane that is read with more is lit. */
-const [SHOWN_WEIGHT, NAMED_WEIGHT, LIT_WEIGHT] = [0.004, 0.18, 0.1];
+/** A tributary with more is named, unless it comes from its own column; a lane that is read with more is lit. */
+const [NAMED_WEIGHT, LIT_WEIGHT] = [0.18, 0.1];
 /** Where columns are closer, rivers are not named. */
 const NAMED_FROM = 13;
 /** Under a change, lines into the column that is looked at are drawn that differ by so much. */
@@ -93,7 +93,7 @@ export class LitTokens {
       const aside = /** @type {-1 | 0 | 1} */ (!isCross ? 0 : isStacked ? 1 : -1);
       const thick = Math.min((foot - top) * 0.46, pitch * 0.55);
       const from = (/** @type {number} */ key) => (isCross ? laneOf(drawing.machine, key).x : drawing.x(keys, key));
-      const place = { x: drawing.x(stack, column), top, foot, thick, least: SHOWN_WEIGHT, from, aside };
+      const place = { x: drawing.x(stack, column), top, foot, thick, least: LEAST_WEIGHT, from, aside };
       const parts = river(columns.weights(site, layer, head, column), place);
       const strongest = Math.max(...parts.map(({ weight }) => weight));
       for (const { key, weight, path, width } of parts) {
@@ -128,7 +128,9 @@ export class LitTokens {
         anchor: isFirst ? "start" : "middle",
       });
     const y = most.y - most.width / 2 - 8;
-    this.say(`${token} ${shortWeight(most.weight)}`, left - 8, y, "model-river cross", { anchor: "end" });
+    this.say([tokenElement(token, ""), ` ${shortWeight(most.weight)}`], left - 8, y, "model-river cross", {
+      anchor: "end",
+    });
   }
 
   /** What each layer would say if it were the last. @param {Stack} stack @param {number} column @param {number} until */
@@ -153,7 +155,7 @@ export class LitTokens {
     this.said.append(element("span", { className: "model-note", style, ariaHidden: "true" }, note));
   }
 
-  /** @param {string} text @param {number} x @param {number} y @param {string} className @param {Placing} [placing] */
+  /** @param {Parameters<typeof written>[0]} text @param {number} x @param {number} y @param {string} className @param {Placing} [placing] */
   say(text, x, y, className, placing) {
     this.said.append(written(text, x, y, className, placing));
   }

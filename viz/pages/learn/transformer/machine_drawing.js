@@ -1,5 +1,5 @@
 // The machine at rest: slabs, streams with what is added to them, networks, the memory's lanes, and how tokens enter. What
-// is lit of it, and the rivers into it, are drawn by model_scene.js.
+// is lit of it, and the rivers into it, are drawn by lit_tokens.js.
 import { svg } from "../../../pictures/shared/drawing.js";
 import { _ } from "../../../pictures/shared/messages.js";
 import { clamp } from "../../../pictures/shared/picture.js";
@@ -147,15 +147,15 @@ export function kindsOf(columns, { name, layers, kinds }) {
   return Array.from({ length: layers }, () => known);
 }
 
-/** What the shapes mean. @param {ModelColumns} columns @param {Record<string, string>} colours @returns {[string, string][]} */
-export function legendOf({ header, sites, norms }, colours) {
+/** What the shapes mean. @param {ModelColumns} columns @returns {[string, string][]} */
+export function legendOf({ header, sites, norms }) {
   /** @type {[string, string][]} */
   const found = [
     ["var(--walk-stream)", norms.size ? _("stream: as wide as its norm (log scale)") : _("stream of a token")],
   ];
-  found.push([colours.self, _("attention of one head: as wide as its weights")]);
-  if (sites.has("decoder.cross")) found.push([colours.cross, _("memory: what the encoder says of each token")]);
+  found.push(["var(--walk-self)", _("attention of one head: as wide as its weights")]);
+  if (sites.has("decoder.cross")) found.push(["var(--walk-cross)", _("memory: what the encoder says of each token")]);
   if (header.stacks.some(({ kinds }) => kinds.flat().includes("feed_forward")))
-    found.push([colours.feed_forward, _("feed-forward: each token alone")]);
+    found.push(["var(--walk-network)", _("feed-forward: each token alone")]);
   return found;
 }

@@ -1,75 +1,78 @@
-// Where the parts of the machine are: a pure function of how many columns and layers there are, how much room, and how far
-// each body is open. x is always a token; only y unfolds.
+// Where the parts of the machine are, and of one layer, opened: a pure function of how many columns, layers and heads there
+// are, and how much room. x is always a token.
 
 /** @typedef {"self" | "cross" | "feed_forward"} Kind */
 /**
  * What is to be laid out: of each layer its sub-layers; `hasPositions` for a band of what positions add, `hasLens` for words
  * at the right.
  * @typedef {{ name: string, columns: number, kinds: Kind[][], hasPositions: boolean, hasLens: boolean }} Tower
- * @typedef {{ width: number, level: number, least: number, tokens: number, outputs: number, hasTitle: boolean }} Room `level`: the height of a layer; `least`: the width of a column; `tokens`: the height of their names, `outputs`: of what is written above
+ * @typedef {{ width: number, level: number, least: number, tokens: number, outputs: number, picture: number, hasTitle: boolean }} Room `level`: the height of a layer; `least`: the width of a column; `tokens`: the height of their names, `outputs`: of what is written above, `picture`: of what the encoder reads as patches
  */
 /**
  * A body is a sub-layer; `foot` lies below `top`.
- * @typedef {{ kind: Kind, layer: number, top: number, foot: number }} Body
+ * @typedef {{ kind: Kind, top: number, foot: number }} Body
  * @typedef {{ top: number, foot: number, bodies: Body[] }} Layer
  * @typedef {{
  *   name: string, left: number, columns: number, layers: Layer[], end: number, tokens: number,
  *   embedding: { top: number, foot: number }, positions: { top: number, foot: number },
  * }} Placed `end`: where its streams end; `tokens`: where the names of its tokens begin
  * @typedef {{ left: number, lane: number, count: number }} Shaft where the memory goes from the encoder to the decoder
- * @typedef {{ pitch: number, towers: Placed[], shaft: Shaft | null, isStacked: boolean, width: number, height: number }} Machine
+ * @typedef {{ pitch: number, towers: Placed[], shaft: Shaft | null, isStacked: boolean, width: number, height: number, picture: number }} Machine `picture`: where the foot of a picture may be
  */
 
 /** Below this width the decoder stands above the encoder; from the other on there is room for words beside. */
 export const STACKED_BELOW = 640;
 export const ROOMY_FROM = 900;
 const WIDEST_PITCH = 52;
-/** Heights of the bands in which a token becomes a vector; on a narrow page. */
+/** Heights of the bands in which a token becomes a vector. */
 const [EMBEDDING, POSITIONS] = [30, 24];
 /** How much of a layer an attention takes, a feed-forward network, and the gap below each. */
 const SHARES = { self: 1.25, cross: 1.25, feed_forward: 1, gap: 0.2 };
 /** Room of the names of layers, of words at the right, and beside lanes. */
 const ROOMY = { left: 74, right: 34, lens: 104, beside: 92, lane: 5, lanes: 84 };
-const CLOSE = { left: 30, right: 20, lens: 74, beside: 52, lane: 3.4, lanes: 52 };
-const TIGHT = { left: 8, right: 12, lens: 58, beside: 16, lane: 2.4, lanes: 34 };
-/** Above the encoder, where its lanes turn. */
-const TURN = 26;
+const CLOSE = { left: 34, right: 20, lens: 74, beside: 52, lane: 3.4, lanes: 52 };
+const TIGHT = { left: 34, right: 12, lens: 58, beside: 16, lane: 2.4, lanes: 34 };
+/** Left of towers one above the other, where names of layers stand beside lanes. */
+const STACKED_LEFT = 8;
+/** Above the encoder, where its lanes turn, and its name above them; right of the decoder, its own. */
+const [TURN, ENCODER_NAME, DECODER_NAME] = [26, 38, 84];
 
 /** @param {Tower[]} towers the encoder first @param {Room} room @returns {Machine} */
 export function layOut(towers, room) {
   const isStacked = towers.length > 1 && room.width < STACKED_BELOW;
   const around = room.width < STACKED_BELOW ? TIGHT : room.width < ROOMY_FROM ? CLOSE : ROOMY;
+  const margin = isStacked ? STACKED_LEFT : around.left;
   const [first, last] = [towers[0], towers[towers.length - 1]];
   const hasMemory = towers.length > 1;
   const lane = Math.min(around.lane, around.lanes / first.columns);
   const shaft = hasMemory ? lane * first.columns + around.beside : 0;
-  const right = last.hasLens ? around.lens : around.right;
+  const right = Math.max(last.hasLens ? around.lens : around.right, room.hasTitle && !isStacked ? DECODER_NAME : 0);
   const columns = isStacked
     ? Math.max(...towers.map((each) => each.columns))
     : total(towers.map((each) => each.columns));
-  const free = room.width - around.left - right - shaft;
+  const free = room.width - margin - right - shaft;
   const pitch = Math.min(Math.max(free / Math.max(columns, 1), room.least), WIDEST_PITCH);
   // What is narrower than its room stands in the middle.
   const spare = Math.max(0, (free - columns * pitch) / 2);
-  const begin = around.left + spare + (isStacked ? shaft : 0);
+  const begin = margin + spare + (isStacked ? shaft : 0);
 
-  const lanes = hasMemory ? lane * first.columns + TURN : 0;
+  const lanes = (hasMemory ? lane * first.columns + TURN : 0) + (room.hasTitle && !isStacked ? ENCODER_NAME : 0);
   /** @type {Placed[]} */
   const placed = [];
   const heights = towers.map((tower) => heightOf(tower, room));
   const above = Math.max(room.outputs, room.hasTitle ? 24 : 8);
   const tallest = isStacked ? 0 : Math.max(...heights);
-  let foot = isStacked ? 0 : Math.max(above, lanes + (room.hasTitle ? 38 : 0)) + tallest;
-  if (isStacked) foot = above + heights[1] + lanes + heights[0] + room.tokens;
+  let foot = isStacked ? 0 : Math.max(above, lanes + room.picture) + tallest;
+  if (isStacked) foot = above + heights[1] + lanes + room.picture + heights[0] + room.tokens;
   let left = begin;
   towers.forEach((tower, at) => {
     placed.push(place(tower, left, foot, room));
-    if (isStacked) foot -= heights[0] + lanes + room.tokens;
+    if (isStacked) foot -= heights[0] + lanes + room.picture + room.tokens;
     else left += tower.columns * pitch + (at + 1 < towers.length ? shaft : 0);
   });
   const [lowest] = placed;
   const end = isStacked ? begin + columns * pitch + right : left + right;
-  const inShaft = isStacked ? around.left + spare + 2 : begin + first.columns * pitch + around.beside * 0.16;
+  const inShaft = isStacked ? margin + spare + 2 : begin + first.columns * pitch + around.beside * 0.16;
   return {
     pitch,
     towers: placed,
@@ -77,6 +80,7 @@ export function layOut(towers, room) {
     isStacked,
     width: Math.max(room.width, end),
     height: lowest.tokens + room.tokens,
+    picture: lowest.end - lanes,
   };
 }
 
@@ -92,13 +96,13 @@ function place({ name, columns, kinds, hasPositions }, left, foot, { level }) {
   const embedding = { foot, top: foot - EMBEDDING };
   const positions = { foot: embedding.top, top: embedding.top - (hasPositions ? POSITIONS : 6) };
   let at = positions.top;
-  const layers = kinds.map((of, layer) => {
+  const layers = kinds.map((of) => {
     const unit = level / total([...of.map((kind) => SHARES[kind] + SHARES.gap), of.length ? 0 : 1]);
     const low = at;
     const bodies = of.map((kind) => {
       const foot = at - SHARES.gap * unit;
       at = foot - SHARES[kind] * unit;
-      return { kind, layer, foot, top: at };
+      return { kind, foot, top: at };
     });
     at = low - level;
     return { foot: low, top: at, bodies };

@@ -3,6 +3,9 @@
 /** @import { Added } from "./model_columns.js" */
 /** A tributary of a river: the key it comes from, at `x`; `path` is its middle line, `width` its weight. @typedef {{ key: number, weight: number, x: number, y: number, path: string, width: number }} Tributary */
 
+/** Weights below this are left out of a river. */
+export const LEAST_WEIGHT = 0.004;
+
 const px = (/** @type {number} */ value) => Math.round(value * 10) / 10;
 
 /** A band around the vertical line at `x`, through half widths at heights. @param {number} x @param {[y: number, half: number][]} points */

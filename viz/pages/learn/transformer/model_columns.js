@@ -118,7 +118,7 @@ export class ModelColumns {
     const sizes = Array.from({ length: found.heads }, (_head, head) =>
       norms ? norms[(layer * found.heads + head) * columns + row] : largest(this.weights(site, layer, head, row)),
     );
-    return sizes.indexOf(Math.max(...sizes));
+    return indexOfLargest(sizes);
   }
 
   /** The norm of what a head adds. @param {string} site @param {number} layer @param {number} head @param {number} row */
@@ -235,7 +235,7 @@ export class ModelColumns {
 }
 
 /** @param {ArrayLike<number>} numbers */
-function indexOfLargest(numbers) {
+export function indexOfLargest(numbers) {
   let best = 0;
   for (let at = 1; at < numbers.length; at++) if (numbers[at] > numbers[best]) best = at;
   return best;

@@ -11,7 +11,7 @@ import { ANY, difference, LitTokens, shortened } from "./lit_tokens.js";
 import { CHANCE, kindsOf, legendOf, MachineDrawing } from "./machine_drawing.js";
 import { laneOf, layOut, ROOMY_FROM, STACKED_BELOW } from "./machine_layout.js";
 import { strand } from "./machine_shapes.js";
-import { lineName } from "./model_columns.js";
+import { indexOfLargest, lineName } from "./model_columns.js";
 import { Patches } from "./patches.js";
 import { shortWeight } from "./row_pictures.js";
 import { underWords, written } from "./written.js";
@@ -24,8 +24,8 @@ import { underWords, written } from "./written.js";
 /** A column at a level: after so many layers. @typedef {{ stack: Stack, level: number, column: number }} Node */
 
 const TOKEN_ROOM = 78;
-/** Above the columns: of words that are written, of a picture that is read, of neither. */
-const [OUTPUT_ROOM, PICTURE_ROOM, BARE_ROOM] = [112, 100, 30];
+/** Above the columns: of words that are written, of none; above what stands over the encoder, of a picture that is read, and below that. */
+const [OUTPUT_ROOM, BARE_ROOM, PICTURE_ROOM, PICTURE_GAP] = [112, 30, 100, 12];
 /** Where columns have less room, their words stand upright. */
 const UPRIGHT_BELOW = 12;
 /** Below the tokens, where it is said which of a long text are drawn. */
@@ -33,6 +33,7 @@ const RANGE_ROOM = 16;
 const PRESENT_BAR = 40;
 /** The narrowest column, and the lowest and highest layer; so high are all together, if they may. */
 const [NARROWEST, LOWEST, HIGHEST, ALL_LAYERS] = [7, 30, 84, 410];
+const LOWEST_PRESENTED = 16;
 /** Of a row that nobody looks at, lines at least this strong are drawn where all are asked for. */
 const FAINT_WEIGHT = 0.25;
 /** Under a change, lines that differ by so much are drawn in all columns. */
@@ -92,16 +93,10 @@ export class ModelScene {
     const isPart = stacks.some(({ tokens, total }) => total > tokens.length);
     const layers = Math.max(...stacks.map((stack) => stack.layers));
     const hasOutputs = outputs.some((candidates) => candidates.length);
-    const above = hasOutputs ? OUTPUT_ROOM : this.patches ? PICTURE_ROOM : BARE_ROOM;
+    const above = hasOutputs ? OUTPUT_ROOM : BARE_ROOM;
     const below = TOKEN_ROOM + (isPart ? RANGE_ROOM : 0);
     const isStacked = stacks.length > 1 && width < STACKED_BELOW;
-    let level = clamp(LOWEST, ((isStacked ? 0.75 : 1) * ALL_LAYERS) / layers, HIGHEST);
-    if (isPresented(this.walk.root)) {
-      // On a projector it fills the screen above the bar.
-      const { top } = this.walk.holder.getBoundingClientRect();
-      const height = (innerHeight - top) / zoomOf(this.walk.root) - PRESENT_BAR - above - below - 2 * CHANCE;
-      level = clamp(20, height / layers, 120);
-    }
+    const level = clamp(LOWEST, ((isStacked ? 0.75 : 1) * ALL_LAYERS) / layers, HIGHEST);
     const towers = stacks.map((stack) => ({
       name: stack.name,
       columns: stack.tokens.length,
@@ -111,7 +106,15 @@ export class ModelScene {
     }));
     // A part of a text or a sound is not seen whole anyway: its names are to be read, and it is scrolled.
     const least = isPart ? UPRIGHT_BELOW : NARROWEST;
-    const room = { width, level, least, tokens: below, outputs: above, hasTitle: stacks.length > 1 };
+    const picture = this.patches ? PICTURE_ROOM : 0;
+    const room = { width, level, least, tokens: below, outputs: above, picture, hasTitle: stacks.length > 1 };
+    if (isPresented(this.walk.root)) {
+      // On a projector it fills the screen above the bar.
+      const { top } = this.walk.holder.getBoundingClientRect();
+      const height = (innerHeight - top) / zoomOf(this.walk.root) - PRESENT_BAR;
+      const across = isStacked ? stacks.reduce((sum, stack) => sum + stack.layers, 0) : layers;
+      room.level = clamp(LOWEST_PRESENTED, (height - layOut(towers, { ...room, level: 0 }).height) / across, 120);
+    }
     this.drawing = new MachineDrawing(this.columns, layOut(towers, room));
   }
 
@@ -186,7 +189,7 @@ export class ModelScene {
     this.lines.replaceChildren();
     const nodes = svg("g", {});
     const lanes = svg("g", { class: "model-memory" });
-    const label = _("The whole model: columns are tokens, layers go up, attention goes across");
+    const label = _("The whole model: columns are tokens, layers go up, attention goes across; F follows a token");
     this.svg = svg(
       "svg",
       { width: w, height: h, viewBox: `0 0 ${w} ${h}`, role: "group", "aria-label": label },
@@ -194,14 +197,14 @@ export class ModelScene {
       ...stacks.flatMap((stack) => this.drawing.slabs(stack)),
       lanes,
       this.lines,
-      ...(this.patches ? [this.patches.whole(machine.towers[0].left, this.aboveEncoder())] : []),
+      ...(this.patches ? [this.wholePicture(this.patches)] : []),
       nodes,
       this.lit.top,
     );
     if (machine.shaft) this.buildMemory(lanes);
     for (const stack of stacks) this.buildStack(stack, nodes);
     if (this.changed || this.walk.state.lines === "chosen") this.buildLines();
-    const legend = legendOf(this.columns, this.columns.header.colours).map(([colour, name]) =>
+    const legend = legendOf(this.columns).map(([colour, name]) =>
       element("span", "key", element("span", { className: "swatch", style: `background:${colour}` }), name),
     );
     const hasLens = this.columns.header.lens.some((levels) => levels.length);
@@ -214,9 +217,10 @@ export class ModelScene {
     this.nodes[0]?.setAttribute("tabindex", "0");
   }
 
-  /** The height of a whole picture that is read. */
-  aboveEncoder() {
-    return Math.min(PICTURE_ROOM, this.drawing.machine.towers[0].end) - 14;
+  /** The picture that is read, above the encoder and what stands over that. @param {Patches} patches */
+  wholePicture(patches) {
+    const { picture, towers } = this.drawing.machine;
+    return patches.whole(towers[0].left, picture - PICTURE_GAP, PICTURE_ROOM - PICTURE_GAP - 2);
   }
 
   /** @param {SVGElement} lanes */
@@ -271,7 +275,7 @@ export class ModelScene {
       if (patch) nodes.append(patch);
       const placing = /** @type {Placing} */ ({ anchor: "end", angle });
       const text = patch || this.write(besides(read, token), x, y + 8, "model-token read", placing);
-      text.dataset.input = `${name} ${column}`;
+      text.dataset.input = text.dataset.follow = `${name} ${column}`;
       this.born.push([this.columns.bornAt(stack, 0, row), text]);
       nodes.append(svg("rect", { ...ground, y, height: TOKEN_ROOM, "data-follow": `${name} ${column}` }));
       this.addOutput(nodes, stack, column, angle);
@@ -312,7 +316,7 @@ export class ModelScene {
     const isFirst = stack === stacks[0];
     if (isFirst || (!machine.isStacked && stack.layers !== stacks[0].layers))
       tower.layers.forEach(({ top, foot }, layer) =>
-        this.write(`L${layer + 1}`, tower.left - 10, (top + foot) / 2, "model-layer", { anchor: "end" }),
+        this.write(`L${layer + 1}`, tower.left - 8, (top + foot) / 2, "model-layer", { anchor: "end" }),
       );
     if (!machine.isStacked && isFirst && this.isRoomy) {
       const middle = (/** @type {{ top: number, foot: number }} */ { top, foot }) => (top + foot) / 2;
@@ -323,7 +327,7 @@ export class ModelScene {
     if (stacks.length < 2) return;
     const title = name === "encoder" ? _("Encoder") : _("Decoder");
     if (machine.isStacked) {
-      const y = name === "encoder" ? tower.layers[0].foot + 14 : tower.end - 96;
+      const y = name === "encoder" ? tower.layers[0].foot + 14 : Math.max(10, tower.end - 96);
       this.write(title, 2, y, "model-title");
     } else if (name === "encoder") this.write(title, tower.left, laneOf(machine, 0).y - 30, "model-title");
     else this.write(title, right + 14, tower.end - 14, "model-title");
@@ -346,7 +350,7 @@ export class ModelScene {
     stream.style.fill = `color-mix(in srgb, var(--walk-changed) ${moved}%, var(--walk-same))`;
   }
 
-  /** @param {string} text @param {number} x @param {number} y @param {string} className @param {Placing} [placing] */
+  /** @param {Parameters<typeof written>[0]} text @param {number} x @param {number} y @param {string} className @param {Placing} [placing] */
   write(text, x, y, className, placing) {
     const words = written(text, x, y, className, placing);
     this.words.push(words);
@@ -488,7 +492,7 @@ export class ModelScene {
         rows === stack && level <= layers ? this.columns.riverHead(site, level - 1, column, this.walk.state) : null;
       if (head === null) continue;
       const weights = this.columns.weights(site, level - 1, head, column);
-      const key = weights.indexOf(Math.max(...weights));
+      const key = indexOfLargest(weights);
       const norm = head < 0 ? undefined : this.columns.headNorm(site, level - 1, head, column);
       const places = {
         head: lineName(level - 1, head),
@@ -554,7 +558,11 @@ export class ModelScene {
     const [name, column] = place.split(" ");
     const stack = this.columns.stack(name);
     const found = this.placeOf(stack, Number(column));
-    if (found) this.walk.go({ ...found, depth: "model", end: "" });
+    if (!found) return;
+    // While a token's own steps are shown, it would stay the one that is lit.
+    const { step } = this.walk.state;
+    const isOfRow = this.columns.stages[step]?.row >= 0;
+    this.walk.go({ ...found, depth: "model", end: "", step: isOfRow ? this.walk.count - 1 : step });
   }
 
   /** @param {Stack} stack @param {number} column @returns {Partial<Place> | null} */
@@ -586,12 +594,13 @@ export class ModelScene {
     const weights = found.keys.tokens.map(
       (_token, key) => this.columns.line(site, 0, row - found.rows.first, key, { ...state, lines: "mean" }).weight,
     );
-    return found.keys.first + weights.indexOf(Math.max(...weights));
+    return found.keys.first + indexOfLargest(weights);
   }
 
   /** @param {HTMLElement | SVGElement} item @param {string} key */
   step(item, key) {
     const { stack, level, column } = this.nodeOf(item);
+    if (key.toLowerCase() === "f") this.follow(`${stack.name} ${column}`);
     const to = {
       ArrowLeft: [level, column - 1],
       ArrowRight: [level, column + 1],
@@ -599,7 +608,7 @@ export class ModelScene {
       ArrowDown: [level - 1, column],
     }[key];
     const target = to && this.element.querySelector(`[data-node="${stack.name} ${to[0]} ${to[1]}"]`);
-    if (!to) return false;
+    if (!to) return key.toLowerCase() === "f";
     if (target) /** @type {SVGElement} */ (target).focus();
     return true;
   }
@@ -607,4 +616,6 @@ export class ModelScene {
 
 /** A token, and what stands in its place where that is another. @param {string} instead @param {string} token */
 const besides = (instead, token) =>
-  instead === token ? shortened(token) : `${shortened(instead)} ← ${shortened(token)}`;
+  instead === token
+    ? [shortened(token)]
+    : [tokenElement(shortened(instead), ""), " ← ", tokenElement(shortened(token), "")];

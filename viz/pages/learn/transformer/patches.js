@@ -30,12 +30,12 @@ export class Patches {
     return svg("svg", look, svg("use", { href: "#walk-picture" }));
   }
 
-  /** The whole picture. @param {number} x @param {number} height */
-  whole(x, height) {
+  /** The whole picture. @param {number} x @param {number} foot @param {number} height */
+  whole(x, foot, height) {
     const { address, rows, columns } = this.data;
     const size = { width: columns, height: rows };
     const image = svg("image", { href: address, ...size, id: "walk-picture", preserveAspectRatio: "none" });
-    const box = { x, y: 2, height, width: (height * columns) / rows };
+    const box = { x, y: foot - height, height, width: (height * columns) / rows };
     return svg("svg", { ...box, viewBox: `0 0 ${columns} ${rows}`, overflow: "visible" }, image, this.frame);
   }
 

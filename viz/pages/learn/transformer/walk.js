@@ -528,7 +528,7 @@ export class Walk extends PlayerView {
     if (!this.isHere) return _("Computing …");
     if (edit === "forced" && changed)
       return _(
-        "The decoder reads the reference “{text}”, whatever it would write (teacher forcing). Left of ← is what it then reads or would write, right of it what it does on its own. Columns are coloured by how far their vectors differ; lines are weights that differ.",
+        "The decoder reads the reference “{text}”, whatever it would write (teacher forcing). Where words read a ← b, a is with teacher forcing, b when running freely. Columns are coloured by how far their vectors differ; lines are weights that differ.",
         { text: changed.text },
       );
     const done =
