@@ -284,11 +284,13 @@ def _second(description: "HeadDescription") -> list[Line]:
                 Line(sentence, _("{share} of its free weight, uniform attention {usual}", share=share, usual=usual))
             ]
         case "awake":
-            sentence = _("Rests least in rows of {words}.", words=WHERE[second.query])
+            words = WHERE[second.query]
             if not second.cell:
+                sentence = _("Rests least in rows of {words}.", words=words)
                 return [Line(sentence, _("free weight {share}, {usual} in all rows", share=share, usual=usual))]
-            message = "free weight {share}, {usual} in rows of {words}"
-            return [Line(sentence, _(message, share=share, usual=usual, words=WHERE[second.cell]))]
+            message = "Rests less in rows of {words} than in rows of {others}."
+            sentence = _(message, words=words, others=WHERE[second.cell])
+            return [Line(sentence, _("free weight {share} and {usual}", share=share, usual=usual))]
         case "asks":
             where, words = _where(second.cell, description), WHERE[second.query]
             sentence = _("In rows of {words} it attends more to {where}.", words=words, where=where)

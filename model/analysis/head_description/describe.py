@@ -369,7 +369,8 @@ class _Table:
         if main := next((number for number in unusual if self._says_something(number, head)), None):
             return "unusual", main
         part = self._largest_part(head)
-        return ("nothing", None) if part is None or part.value < LEAST else ("mixed", part)
+        is_said = part is not None and part.value >= max(LEAST, ABOVE * part.middle)
+        return ("mixed", part) if is_said else ("nothing", None)
 
     def _largest_part(self, head: int) -> Number | None:
         """The cell that tells most of what is clearly above an even look, however much of it other heads have."""
