@@ -22,7 +22,7 @@ from model.adapters.networks import find_network, find_projection, projection_of
 from model.adapters.norms import NORM_UNKNOWN, final_norm, is_norm, is_same, norm_behind, outside_layers
 from model.adapters.placement import present, weight_of
 from model.adapters.probe import LayerNorms, NoProducts, NoRows, PositionTables, Rotations
-from model.adapters.stream_taps import Called, LayerCall, ModuleCall, Rows, tapped
+from model.adapters.stream_taps import Called, LayerCall, ModuleCall, tapped
 from model.adapters.text_tracer import TextTracer
 from model.errors import EditError, TraceError, said
 from model.nn.attention import AttentionInputs
@@ -32,7 +32,7 @@ from model.nn.hooks import CALL, Edit, listen
 from model.nn.masks import AttentionMask
 from model.parts.parts import Parts
 from model.parts.removal import NOT_SCALED, PartOff, heads_off, places_of
-from model.parts.run import Addition, heads_as_in
+from model.parts.run import Addition, Rows, heads_as_in
 from model.parts.weights import (
     AttentionWeights,
     Beginning,

@@ -15,14 +15,14 @@ from torch import Tensor, nn
 from model.adapters.layer_sums import FoundPart, find_parts
 from model.adapters.library import LINEAR
 from model.adapters.norms import is_norm, is_same, norm_behind
-from model.adapters.stream_taps import LayerCall, ModuleCall, ModuleUse, Rows, changed, tapped
+from model.adapters.stream_taps import LayerCall, ModuleCall, ModuleUse, changed, tapped
 from model.adapters.text_tracer import TextTracer
 from model.errors import TraceError, said
 from model.nn.edit_hooks import Edits
 from model.nn.encoder_decoder import site_path
 from model.nn.hooks import Edit
 from model.parts.parts import Parts
-from model.parts.run import NOT_FOUND, Addition, Change, LayerRun, NormStep, Run
+from model.parts.run import NOT_FOUND, Addition, Change, LayerRun, NormStep, Rows, Run
 from model.parts.weights import Stack
 from model.trace.trace import Trace
 from model.word_choice import TokenPlace

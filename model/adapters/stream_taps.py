@@ -19,10 +19,9 @@ from torch import Tensor, nn
 from model.adapters.layout import Layout
 from model.errors import TraceError, said
 from model.nn.hooks import Edit
+from model.parts.run import Rows
 from model.parts.weights import Stack
 
-#: Of a stack: one position, some, or all.
-Rows = int | tuple[int, ...] | None
 NOT_MET: Final = said("This model did not run again as it ran before, so what depends on one part cannot be tested.")
 
 

@@ -23,7 +23,7 @@ from model.nn.masks import AttentionMask
 from model.nn.transformer import Transformer
 from model.parts.parts import Parts
 from model.parts.removal import NOT_SCALED, PartOff, heads_off, places_of
-from model.parts.run import Addition, Change, LayerRun, NormStep, Run, heads_as_in
+from model.parts.run import Addition, Change, LayerRun, NormStep, Rows, Run, heads_as_in
 from model.parts.weights import (
     AttentionWeights,
     Embedding,
@@ -148,7 +148,7 @@ class OwnParts(Parts):
         """See `Parts`."""
         return listen(edits=edits_without(self.model, off))
 
-    def run(self, trace: Trace, edits: Edits | None = None, at: Mapping[Stack, int] | None = None) -> "OwnRun":
+    def run(self, trace: Trace, edits: Edits | None = None, at: Mapping[Stack, Rows] | None = None) -> "OwnRun":
         """See `Parts`. What is asked of it raises an InputTextError or TokenError if the trace is of another model."""
         return OwnRun(self, trace, edits, dict.fromkeys(self.stacks) if at is None else at)
 
@@ -226,12 +226,12 @@ class OwnParts(Parts):
 
 @dataclass(frozen=True, eq=False)
 class OwnRun(Run):
-    """A run of a Transformer of ours: of each stack the rows that are kept, or None for all."""
+    """A run of a Transformer of ours: of each stack the row or rows that are kept, or None for all."""
 
     parts: OwnParts
     before: Trace  #: over whose tokens it goes
     edits: Edits | None
-    rows: Mapping[Stack, int | None]
+    rows: Mapping[Stack, Rows]
 
     @cached_property
     def trace(self) -> Trace:
@@ -289,11 +289,14 @@ class OwnRun(Run):
         length = len(self.before.source_ids if stack == "encoder" else self.before.target_ids)
         shape = (length, self.parts.model.config.d_model)
         every = recorded_rows(self.before if is_known else self.trace, names, shape)
-        return [(one if self.rows[stack] is None else one[self.rows[stack]]).float() for one in every]
+        return [self._kept(stack, one) for one in every]
 
     def _of(self, stack: Stack, name: str) -> Float[Tensor, "*rows width"]:
-        recorded, row = self.trace.recorded[name], self.rows[stack]
-        return (recorded if row is None else recorded[row]).float()
+        return self._kept(stack, self.trace.recorded[name])
+
+    def _kept(self, stack: Stack, every: Float[Tensor, "row width"]) -> Float[Tensor, "*rows width"]:
+        rows = self.rows[stack]
+        return every[slice(None) if rows is None else list(rows) if isinstance(rows, tuple) else rows].float()
 
 
 def recorded_rows(trace: Trace, names: Sequence[str], shape: tuple[int, int]) -> list[Float[Tensor, "row d_model"]]:

@@ -16,7 +16,7 @@ from model.errors import EditError, TraceError, said
 from model.nn.attention import AttentionInputs
 from model.nn.edit_hooks import Edits
 from model.parts.removal import PartOff
-from model.parts.run import Addition, Run
+from model.parts.run import Addition, Rows, Run
 from model.parts.weights import (
     AttentionWeights,
     Beginning,
@@ -154,10 +154,10 @@ class Parts:
         """In this block and thread the model runs without a part. Raises an EditError if it has none, or keeps it."""
         raise EditError(self.abilities.lacks.get("switches", NOT_TOLD))
 
-    def run(self, trace: Trace, edits: Edits | None = None, at: Mapping[Stack, int] | None = None) -> Run:
+    def run(self, trace: Trace, edits: Edits | None = None, at: Mapping[Stack, Rows] | None = None) -> Run:
         """Run a trace again, under its own edits or these, and keep what adds up.
 
-        `at`: of each stack to keep, the row; by default all rows of all stacks that the trace has tokens of.
+        `at`: of each stack to keep, the row or rows; by default all rows of all stacks that the trace has tokens of.
         """
         raise TraceError(self.why or NOT_TOLD)
 

@@ -27,6 +27,8 @@ NOT_FOUND: Final = said(
 NOT_ALIKE: Final = said(
     "Between its attentions this model treats positions differently, so what it adds at some of them is unknown."
 )
+#: Of a stack: one position, some, or all.
+Rows = int | tuple[int, ...] | None
 #: How far values may be from those of a trace, as a share of the largest: rounding of float32.
 SAME: Final = 1e-4
 

@@ -1,7 +1,7 @@
 """How long the vectors of a run are: every stream, what every sub-layer adds to it, and each head's part of that.
 
-A head adds its output times its rows of W_O (§3.2.2). Which head of an attention matters most at a token is told by the
-norm of that, not by its largest weight (Kobayashi et al. 2020, arXiv 2004.10102).
+Which head of an attention matters most at a token is told by the norm of what it adds, not by its largest weight
+(Kobayashi et al. 2020, arXiv 2004.10102).
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,13 +12,14 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from model.analysis.residual_stream.token_path import beginning, head_parts
 from model.errors import TraceError
 from model.parts.run import Addition
-from model.parts.weights import Kind, Stack
+from model.parts.weights import Kind, Stack, Sublayer
 from model.reader import Reader
 from model.trace.trace import Trace
 
-#: So many components of the first vectors are shown, and of what is added for positions.
+#: So many components of the first vectors are shown, or all of fewer, and of what is added for positions.
 SHOWN, WAVES = 16, 3
 
 
@@ -33,52 +34,51 @@ class StackNorms:
     #: some components of what the first layer reads, and of what positions add to it where that is known.
     vectors: Float[Tensor, "token shown"]
     waves: Float[Tensor, "token wave"] | None
+    #: by site, of what each head adds: of sites whose heads' parts add up to what the attention adds in every layer.
+    heads: Mapping[str, Float[Tensor, "layer head token"]]
 
 
 @torch.inference_mode()
-def stack_norms(reader: Reader, trace: Trace, seen: Mapping[Stack, slice]) -> dict[Stack, StackNorms] | None:
-    """The norms of each stack at these positions; None where the model does not tell what its sub-layers add."""
+def stack_norms(reader: Reader, trace: Trace, seen: Mapping[Stack, slice]) -> dict[Stack, StackNorms]:
+    """The norms of each stack at these positions; none where the model does not tell what its sub-layers add.
+
+    The model runs once; of its vectors only those at these positions are kept.
+    """
+    found: dict[Stack, StackNorms] = {}
     with suppress(TraceError):
-        run = reader.parts.run(trace)
-        found = {}
-        for stack, rows in seen.items():
-            layers = run.additions(stack)
-            of_all = [_norms(addition, rows) for layer in layers for addition in layer]
-            begin = layers[0][0].before[rows].float()
-            shown, waves = _evenly(begin, SHOWN), _waves(reader, trace, stack, rows)
-            kinds = tuple(tuple(addition.kind for addition in layer) for layer in layers)
-            found[stack] = StackNorms(kinds, begin.norm(dim=-1), torch.stack(of_all), shown, waves)
-        return found
-    return None
+        parts, rows = reader.parts, {stack: seen[stack] for stack in reader.parts.stacks if stack in seen}
+        run = parts.run(trace, at={stack: tuple(range(each.start, each.stop)) for stack, each in rows.items()})
+        of_stacks = {stack: run.additions(stack) for stack in rows}
+        for stack, layers in of_stacks.items():
+            begin = layers[0][0].before
+            *_, positional = beginning(parts, trace, stack, rows[stack], begin)
+            found[stack] = StackNorms(
+                kinds=tuple(tuple(addition.kind for addition in layer) for layer in layers),
+                begin=begin.norm(dim=-1),
+                sublayers=torch.stack([_norms(addition) for layer in layers for addition in layer]),
+                vectors=begin[:, torch.linspace(0, begin.size(-1) - 1, min(SHOWN, begin.size(-1))).round().long()],
+                # The first components change fastest where positions are sinusoids.
+                waves=None if positional is None else positional[:, [at * begin.size(-1) // 8 for at in range(WAVES)]],
+                heads=_of_heads(reader, trace, stack, layers, rows[stack]),
+            )
+    return found
 
 
-def head_norms(reader: Reader, trace: Trace, site: str, rows: slice) -> Float[Tensor, "layer head row"] | None:
-    """The norm of what each head of a site adds at these rows; None where its output matrix is unknown."""
-    with suppress(TraceError):
-        of_layers = []
-        for layer in range(trace.layers_of(site)):
-            output = trace.head_output(site, layer, rows=rows).float().cpu()
-            added = torch.einsum("hrv,hvd->hrd", output, reader.parts.output(site, layer).float().cpu())
-            of_layers.append(added.norm(dim=-1))
-        return torch.stack(of_layers)
-    return None
+def _norms(addition: Addition) -> Float[Tensor, "3 token"]:
+    return torch.stack([part.norm(dim=-1) for part in (addition.added, addition.summed, addition.after)])
 
 
-def _norms(addition: Addition, rows: slice) -> Float[Tensor, "3 token"]:
-    return torch.stack([part[rows].float().norm(dim=-1) for part in (addition.added, addition.summed, addition.after)])
-
-
-def _evenly(vectors: Float[Tensor, "token width"], count: int) -> Float[Tensor, "token _count"]:
-    """So many components, evenly spread over all."""
-    step = max(1, vectors.shape[-1] // count)
-    return vectors[:, ::step][:, :count]
-
-
-def _waves(reader: Reader, trace: Trace, stack: Stack, rows: slice) -> Float[Tensor, "token wave"] | None:
-    """Components of what positions add, of which the first ones change fastest where they are sinusoids."""
-    with suppress(TraceError, KeyError):
-        added = reader.parts.beginning(trace, stack).positional[rows].float()
-        if added.numel() and bool(added.any()):
-            components: Sequence[int] = [number * added.shape[-1] // 8 for number in range(WAVES)]
-            return added[:, components]
-    return None
+def _of_heads(
+    reader: Reader, trace: Trace, stack: Stack, layers: Sequence[Sequence[Addition]], rows: slice
+) -> dict[str, Float[Tensor, "layer head token"]]:
+    found: dict[str, list[Tensor]] = {}
+    for number, layer in enumerate(layers):
+        for addition in layer:
+            sublayer = Sublayer(stack, number, addition.kind)
+            if (site := sublayer.site) is None or site not in trace.sites:
+                continue
+            with suppress(TraceError):
+                output = trace.head_output(site, number, rows=rows).cpu()
+                if (of_heads := head_parts(reader.parts, sublayer, addition, output)) is not None:
+                    found.setdefault(site, []).append(of_heads[0].norm(dim=-1))
+    return {site: torch.stack(norms) for site, norms in found.items() if len(norms) == trace.layers_of(site)}

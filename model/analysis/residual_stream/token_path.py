@@ -57,7 +57,7 @@ def follow(reader: Reader, trace: Trace, stack: Stack, position: int) -> TokenPa
         for number, layer in enumerate(run.additions(stack))
     )
     begin, *ends = run.levels(stack)
-    scale, embedding, positional = _beginning(parts, trace, stack, position, begin)
+    scale, embedding, positional = beginning(parts, trace, stack, slice(position, position + 1), begin[None])
     *_, (*_, last) = layers
     norm = parts.final_norm(stack)
     final = None if norm is None else NormStep(norm=norm, before=last.after, after=norm(last.after))
@@ -68,8 +68,8 @@ def follow(reader: Reader, trace: Trace, stack: Stack, position: int) -> TokenPa
         position=position,
         token=tokens[position],
         scale=scale,
-        embedding=embedding,
-        positional=positional,
+        embedding=None if embedding is None else embedding[0],
+        positional=None if positional is None else positional[0],
         begin=begin,
         layers=layers,
         final_norm=final,
@@ -80,15 +80,16 @@ def follow(reader: Reader, trace: Trace, stack: Stack, position: int) -> TokenPa
     )
 
 
-def _beginning(
-    parts: Parts, trace: Trace, stack: Stack, position: int, begin: Float[Tensor, "d_model"]
-) -> tuple[float | None, Float[Tensor, "d_model"] | None, Float[Tensor, "d_model"] | None]:
-    """The scale of the embedding, the embedding and what is added to it, where the stream begins as their sum."""
+def beginning(
+    parts: Parts, trace: Trace, stack: Stack, rows: slice, begin: Float[Tensor, "row d_model"]
+) -> tuple[float | None, Float[Tensor, "row d_model"] | None, Float[Tensor, "row d_model"] | None]:
+    """The scale of embeddings, the embeddings of some rows, and what is added to them where the stream begins as their
+    sum; None where there is nothing or the model does not tell."""
     with suppress(TraceError):
         known = parts.embedding(stack)
         if known.norm is None:
             ids = trace.source_ids if stack == "encoder" else trace.target_ids
-            (embedding,) = parts.embed(stack, ids[position : position + 1])
+            embedding = parts.embed(stack, ids[rows])
             is_all = deviation(embedding, begin) <= parts.tolerance
             return known.scale, embedding, None if is_all else begin - embedding
     return None, None, None
@@ -102,33 +103,48 @@ def _with_heads(parts: Parts, trace: Trace, sublayer: Sublayer, addition: Additi
         return addition
     inputs, is_own = trace.attention(site, sublayer.layer), sublayer.kind == "self"
     output = inputs.head_output(rows=slice(position, position + 1))[:, 0].cpu()
+    found = head_parts(parts, sublayer, addition, output)
+    if found is None:
+        return addition
+    heads = HeadParts(
+        query=inputs.query[:, position].float().cpu(),
+        key=inputs.key[:, position].float().cpu() if is_own else None,
+        value=inputs.value[:, position].float().cpu() if is_own else None,
+        output=output,
+        parts=found[0],
+        bias=found[1],
+    )
+    return replace(addition, heads=heads)
+
+
+def head_parts(
+    parts: Parts, sublayer: Sublayer, addition: Addition, output: Float[Tensor, "head *rows d_v"]
+) -> tuple[Float[Tensor, "head *rows d_model"], Float[Tensor, "... d_model"] | None] | None:
+    """What each head's output adds to the stream, through any norm and factor of what its attention puts out, and the
+    rest, if any; None where they do not add up to what the attention adds."""
+    site = sublayer.site
+    assert site is not None
     with suppress(TraceError):
-        of_heads = torch.einsum("hv,hvd->hd", output, parts.output(site, sublayer.layer))
+        of_heads = torch.einsum("h...v,hvd->h...d", output, parts.output(site, sublayer.layer).float().cpu())
         bias = parts.output_bias(site, sublayer.layer)
         if (through := addition.output_norm) is not None:
             of_heads = through.norm.linear(of_heads, through.before)
             bias = through.norm.linear(torch.zeros_like(addition.added) if bias is None else bias, through.before)
             bias = bias if through.norm.bias is None else bias + through.norm.bias
-        found = HeadParts(
-            query=inputs.query[:, position].float().cpu(),
-            key=inputs.key[:, position].float().cpu() if is_own else None,
-            value=inputs.value[:, position].float().cpu() if is_own else None,
-            output=output,
-            parts=of_heads,
-            bias=bias,
-        )
-        total = _sum_of(found)
+        total = _total(of_heads, bias)
         if deviation(total, addition.added) > parts.tolerance:  # Some multiply what an attention adds (Granite).
             factor = float((total * addition.added).sum() / total.square().sum())
-            found = replace(found, parts=of_heads * factor, bias=None if bias is None else bias * factor)
-        if deviation(_sum_of(found), addition.added) <= parts.tolerance:
-            return replace(addition, heads=found)
-    return addition
+            of_heads, bias = of_heads * factor, None if bias is None else bias * factor
+        if deviation(_total(of_heads, bias), addition.added) <= parts.tolerance:
+            return of_heads, bias
+    return None
 
 
-def _sum_of(heads: HeadParts) -> Float[Tensor, "d_model"]:
-    total = heads.parts.sum(0)
-    return total if heads.bias is None else total + heads.bias
+def _total(
+    of_heads: Float[Tensor, "head *rows d_model"], bias: Float[Tensor, "... d_model"] | None
+) -> Float[Tensor, "*rows d_model"]:
+    total = of_heads.sum(0)
+    return total if bias is None else total + bias
 
 
 def _logits(parts: Parts, state: Float[Tensor, "d_model"], candidates: Sequence[Candidate]) -> tuple[float, ...]:
@@ -153,7 +169,7 @@ def _deviations(layers: Sequence[Sequence[Addition]], ends: Sequence[Float[Tenso
                 if step is not None:
                     yield deviation(step.norm(step.before), step.after)
             if addition.heads is not None:
-                yield deviation(_sum_of(addition.heads), addition.added)
+                yield deviation(_total(addition.heads.parts, addition.heads.bias), addition.added)
         yield deviation(layer[-1].after, end)
 
 

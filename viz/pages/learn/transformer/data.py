@@ -132,11 +132,13 @@ class Numbers:
 
     #: as compressed float32: all weights [site: layer, head, query, key]; of each stack the norms of what its first
     #: layer reads [token], of what each sub-layer adds, of the sum and of the stream after it [sub-layer, 3, token],
-    #: some components of the first vectors [token, `SHOWN`] and of what positions add [token, `WAVES`]; of each site
-    #: the norms of what its heads add [layer, head, query].
+    #: some components of the first vectors [token, shown] and of what positions add [token, wave]; of each site the
+    #: norms of what its heads add [layer, head, query].
     packed: UInt8[np.ndarray, "byte"]
     kinds: Mapping[Stack, tuple[tuple[Kind, ...], ...]]  #: of each layer its sub-layers; none where norms are unknown
-    waves: Mapping[Stack, int]  #: so many components of what positions add are among the numbers
+    #: shown, waves: so many components of the first vectors, and of what positions add, are among the numbers.
+    shown: Mapping[Stack, int]
+    waves: Mapping[Stack, int]
     head_norms: frozenset[str]  #: the sites of which they are
 
 
@@ -150,24 +152,20 @@ def numbers_between(trace: Trace, reader: Reader, columns: tuple[tuple[Stack, in
     """
     seen = {stack: slice(first, end) for stack, first, end in columns}
     parts: list[np.ndarray[Any, Any]] = [*weights_between(trace, seen).values()]
-    found = None if why_not(reader) else later.norms.stack_norms(reader, trace, seen)
-    for each in (found or {}).values():
+    found = {} if why_not(reader) else later.norms.stack_norms(reader, trace, seen)
+    for each in found.values():
         waves = () if each.waves is None else (each.waves,)
         parts += [part.numpy() for part in (each.begin, each.sublayers, each.vectors, *waves)]
-    known = set()
-    for site in SITES if found else ():
-        if site in trace.sites:
-            norms = later.norms.head_norms(reader, trace, site, seen["encoder" if site == ENCODER else "decoder"])
-            if norms is not None:
-                known.add(site)
-                parts.append(norms.numpy())
+    heads = {site: norms for each in found.values() for site, norms in each.heads.items()}
+    parts += [heads[site].numpy() for site in SITES if site in heads]
     numbers = np.concatenate([np.ravel(part) for part in parts])
     packed = payload.deflate(numbers.astype("<f4").view(np.uint8))
     return Numbers(
         packed=np.frombuffer(packed, np.uint8),
-        kinds={stack: each.kinds for stack, each in (found or {}).items()},
-        waves={stack: 0 if each.waves is None else each.waves.size(1) for stack, each in (found or {}).items()},
-        head_norms=frozenset(known),
+        kinds={stack: each.kinds for stack, each in found.items()},
+        shown={stack: each.vectors.size(1) for stack, each in found.items()},
+        waves={stack: 0 if each.waves is None else each.waves.size(1) for stack, each in found.items()},
+        head_norms=frozenset(heads),
     )
 
 

@@ -5,7 +5,6 @@ import { _ } from "../../../pictures/shared/messages.js";
 import { clamp } from "../../../pictures/shared/picture.js";
 import { columnMiddle, laneOf } from "./machine_layout.js";
 import { bulb, lanePath, ribbon, smooth, throughLayer, wedge } from "./machine_shapes.js";
-import { SHOWN } from "./model_columns.js";
 import { imageAddress } from "./pixel_image.js";
 
 /** @import { Kind, Machine, Placed } from "./machine_layout.js" */
@@ -86,7 +85,7 @@ export class MachineDrawing {
     const found = this.columns.norms.get(stack.name)?.vectors;
     if (!found) return svg("rect", { ...box, class: "model-vector unknown" });
     const bound = found.reduce((most, value) => Math.max(most, Math.abs(value)), 0) * 0.6 || 1;
-    const own = found.subarray(column * SHOWN, (column + 1) * SHOWN);
+    const own = found.subarray(column * stack.shown, (column + 1) * stack.shown);
     const colours = Uint32Array.from(own, (value) => pixels[Math.round(255 * clamp(0, 0.5 + value / bound / 2, 1))]);
     const look = { ...box, href: imageAddress(colours, 1), preserveAspectRatio: "none", class: "model-vector" };
     return svg("image", look);

@@ -11,8 +11,6 @@ import { clamp } from "../../../pictures/shared/picture.js";
 /** The parts in which the weights of a change travel. */
 const WEIGHT_PARTS = 10_000;
 
-/** So many components of the first vector of a token are sent. */
-export const SHOWN = 16;
 /** The narrowest stream is so many times as short as the longest. */
 const RANGE = 400;
 
@@ -46,7 +44,7 @@ export class ModelColumns {
       if (!count) continue;
       const begin = take(columns);
       const sublayers = take(count * 3 * columns);
-      const vectors = take(SHOWN * columns);
+      const vectors = take(stack.shown * columns);
       this.norms.set(stack.name, { begin, sublayers, vectors, waves: take(stack.waves * columns) });
     }
     for (const { site, layers, heads, hasNorms } of header.sites) {

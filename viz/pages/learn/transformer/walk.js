@@ -42,7 +42,7 @@ import { boxAround, centreOf, isStill, nearest, TURN_MS, Zoom } from "./zoom.js"
  *   edit: "" | "off" | "point" | "forced",
  * }} Place where a person is; all counted from 0 but `stop`
  * @typedef {{ depth: Depth, end: Place["end"], at: number, title: string, text: string, dimension: number | null }} Stop
- * @typedef {{ name: "encoder" | "decoder", layers: number, first: number, total: number, tokens: string[], prompt: number, kinds: string[][], waves: number }} Stack
+ * @typedef {{ name: "encoder" | "decoder", layers: number, first: number, total: number, tokens: string[], prompt: number, kinds: string[][], shown: number, waves: number }} Stack
  * @typedef {{ token: string, probability: number }} Candidate
  * @typedef {{
  *   stacks: Stack[], sites: { site: string, layers: number, heads: number, hasNorms: boolean }[], written: Candidate[][], lens: Candidate[][],
@@ -143,7 +143,10 @@ export class Walk extends PlayerView {
   /** @param {{ header: WalkHeader, arrays: Uint8Array<ArrayBuffer>[] }} payload */
   async receive(payload) {
     await super.receive(payload);
-    if (this.header === payload.header) this.draw();
+    if (this.header !== payload.header) return;
+    // Of a large vocabulary it is known around the followed token only.
+    this.columns.header.lens = this.header.lens;
+    this.draw();
   }
 
   /** @param {Uint8Array<ArrayBuffer>[]} unpacked */

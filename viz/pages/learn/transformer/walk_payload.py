@@ -99,7 +99,9 @@ class WalkStack:
     tokens: Tokens  #: what is read at the bottom of each column
     prompt: int  #: so many of all tokens were not written by the model but given
     kinds: Sequence[Sequence[str]]  #: of each layer its sub-layers, whose norms are sent; none where they are unknown
-    waves: int  #: so many components of what positions add to each token are sent
+    #: shown, waves: so many components are sent of each token's first vector, and of what positions add to it.
+    shown: int
+    waves: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +143,8 @@ class WalkPicture:
     #: of each column of the decoder, the candidates for the next token; none for a prompt's.
     written: Sequence[Sequence[WalkCandidate]]
     #: of each of them, what every level would say if it were the last, level 0 being the input; none where unknown.
-    lens: Sequence[Sequence[WalkCandidate]]
+    #: Of a large vocabulary only the rows around the one that is followed are known: another has the same picture.
+    lens: Annotated[Sequence[Sequence[WalkCandidate]], payload.CHOSEN]
     numbers: UInt8[np.ndarray, "byte"]  #: of `data.Numbers`
     colours: Mapping[str, str]
     patches: Patches | None  #: of a source that is drawn as a picture
@@ -169,6 +172,7 @@ class WalkPicture:
                     tokens=data.tokens_of(trace, stack)[window],
                     prompt=trace.rows_before if stack == "decoder" else len(trace.source_tokens),
                     kinds=numbers.kinds.get(stack, ()),
+                    shown=numbers.shown.get(stack, 0),
                     waves=numbers.waves.get(stack, 0),
                 )
                 for stack, window in seen.items()

@@ -18,6 +18,7 @@ from model.checkpoint import save_checkpoint
 from model.nn.edits import SwitchOff
 from model.sources.source import Grid
 from model.tokenizer import Tokenizer
+from tests.model.adapters import picture_zoo
 from tests.often import often
 from tests.paths import ROOT
 from tests.viz.page_run import app_of, healthy, opened, run_page
@@ -94,7 +95,7 @@ def norms_of(numbers: Any, header: Any) -> dict[str, tuple[Any, Any]]:
         begin = numbers[start : start + columns]
         start += columns
         found[stack["name"]] = begin, numbers[start : start + 3 * count * columns].reshape(count, 3, columns)
-        start += (3 * count + 16 + stack["waves"]) * columns
+        start += (3 * count + stack["shown"] + stack["waves"]) * columns
     return found
 
 
@@ -175,6 +176,18 @@ def test_of_a_long_text_the_columns_around_what_is_looked_at_are_shown(
     weights = trace_of(app).weights("encoder.self", 0)[0]
     shown = slice(encoder["first"], encoder["first"] + 8)
     np.testing.assert_allclose(numbers_of(app)[:64].reshape(8, 8), weights[shown, shown].numpy(), atol=1e-6)
+
+
+def test_another_token_of_a_large_vocabulary_has_its_lens_in_the_same_picture(
+    app: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(data, "LENS_PRODUCTS", 1)
+    digests = set()
+    for row in (1, 2):
+        header = header_of(opened(app_of(**TAB), "learn", site="decoder.self", token=row))
+        assert [column for column, levels in enumerate(header["lens"]) if levels] == [row]
+        digests.add(header["digest"])
+    assert len(digests) == 1
 
 
 # ---- a layer ----
@@ -414,6 +427,13 @@ def test_every_depth_opens_for_every_kind_of_model(any_model: AppTest, name: str
     header = header_of(app)
     assert header["path"] or header["noPath"]
     assert header["row"] or header["noRow"]
+
+
+def test_the_picture_opens_where_the_encoder_is_not_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
+    picture_zoo.SAVED["donut"](tmp_path / "donut")
+    header = header_of(opened(app_of(**TAB, checkpoint="donut"), "learn"))
+    assert {stack["name"]: bool(stack["kinds"]) for stack in header["stacks"]} == {"encoder": False, "decoder": True}
 
 
 @pytest.mark.parametrize("name", often(["bert", "gpt2", "t5"], ("gpt2",)))
