@@ -46,12 +46,9 @@ def run() -> None:
     # They lead to the page that has what they meant.
     pages += [st.Page(lambda: None, url_path=address, visibility="hidden") for address in OLD_ADDRESSES]
     page = st.navigation(pages, position="top")
-    # A menu with an entry of our own is shown, and in it the choice of the light, the dark or the system's theme.
-    about = _(
-        "Headlight shows every attention head of a Transformer. It runs on this machine and connects to no other."
-    )
+    # A menu with an entry of our own exists, out of sight; our settings press its choice of the theme.
     title = f"{page.title} – Headlight"
-    st.set_page_config(title, str(MARK), layout="wide", initial_sidebar_state=290, menu_items={"About": about})
+    st.set_page_config(title, str(MARK), layout="wide", initial_sidebar_state=290, menu_items={"About": "Headlight"})
     page_style()
     follow(pages, page)
     begin_story(page)

@@ -43,12 +43,18 @@ def test_pins_are_captioned_taken_along_kept_by_their_address_and_presented_one_
     turned_to(page, "Decode")
     pinned(page, 3)
     opened_list(page)
-    page.get_by_role("textbox", name="Caption").first.fill("All of <i>them</i>")
-    page.keyboard.press("Enter")
-    settled(page)
     page.get_by_role("textbox", name="Note").nth(1).fill("Ask the class first.")
     page.keyboard.press("Enter")
     settled(page)
+    page.get_by_role("textbox", name="Caption").first.fill("All of <i>them</i>")
+    page.keyboard.press("Tab")
+    # What is typed while the caption is saved stays, and is saved.
+    page.keyboard.type("Let them look.", delay=30)
+    settled(page)
+    page.keyboard.press("Enter")
+    settled(page)
+    note = page.get_by_role("textbox", name="Note").first
+    expect(note).to_have_value("Let them look.")
     assert_opens_from_the_disk(page, chromium, tmp_path / "collection.html")
     page.goto("about:blank")
     page.go_back()
@@ -62,6 +68,7 @@ def test_pins_are_captioned_taken_along_kept_by_their_address_and_presented_one_
         bar.get_by_role("button", name="Notes").click()
     presenter = opened_window.value
     expect(presenter.get_by_text("Next: Attention: All heads")).to_be_visible()
+    presenter.get_by_role("button", name="Next").focus()
     for number, key, title in ((2, "PageDown", "Attention"), (3, "PageDown", "Decode"), (2, "PageUp", "Attention")):
         expect(bar).to_have_attribute("data-ready", "1")
         settled(page)
@@ -70,11 +77,14 @@ def test_pins_are_captioned_taken_along_kept_by_their_address_and_presented_one_
         expect(page).to_have_title(f"{title} – Headlight")
         expect(bar.get_by_role("status")).to_have_text(f"{number} of 3")
         expect(presenter.get_by_text(f"{number} of 3")).to_be_visible()
+        # It is the same one, so it keeps the focus until there is no next view.
+        expect(presenter.locator("button:focus")).to_have_count(int(number == 2 and key == "PageDown"))
         expect(presenter.get_by_text("Ask the class first.")).to_have_count(int(number == 2))
         expect(page.get_by_text("Ask the class first.")).to_have_count(0)
     expect(page.get_by_role("gridcell", selected=True)).to_have_attribute("data-head", "2")
     settled(page)
-    page.keyboard.press("Escape")
+    with presenter.expect_event("close"):
+        page.keyboard.press("Escape")
     expect(page.get_by_test_id("stSidebar")).to_be_visible()
 
 

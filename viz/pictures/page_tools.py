@@ -134,7 +134,7 @@ def present_steps(
 ) -> None:
     """Show the step, counted from 0, of a presentation; `on_step` is called before the next run, with another one.
 
-    `names`, `notes`: what each step is called, and what only the presenter's window says of it, where there is one.
+    `names`, `notes`: what each step is called, and what the presenter's window, and no other, shows of it.
     """
     _STEPS.show(
         _Steps(step, count, tuple(names), tuple(notes)), key="present-steps", step=hear(on_step, int, to=range(count))

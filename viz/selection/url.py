@@ -334,7 +334,7 @@ class Pin:
     page: Section  #: which
     params: tuple[tuple[str, str], ...]  #: the parameters of its address that say what is seen
     caption: str = ""  #: what a person says of it
-    note: str = ""  #: what who presents it reads meanwhile, in a window of their own
+    note: str = ""  #: what who presents it reads meanwhile, in a window of their own; the address has it too
 
     @property
     def selection(self) -> Selection:
@@ -365,7 +365,12 @@ def encode(pins: Sequence[Pin]) -> str:
 
 def fits(pins: Sequence[Pin]) -> bool:
     """Whether an address can carry so many, and so long ones."""
-    return len(pins) <= MAX_PINS and len(encode(pins)) <= MAX_TEXT_IN_URL
+    return len(pins) <= MAX_PINS and excess(pins) <= 0
+
+
+def excess(pins: Sequence[Pin]) -> int:
+    """By how many characters their text is too long for an address."""
+    return len(encode(pins)) - MAX_TEXT_IN_URL
 
 
 def decode(code: str) -> tuple[Pin, ...]:

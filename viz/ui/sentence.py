@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
+from unicodedata import east_asian_width
 
 import streamlit as st
 
@@ -28,7 +29,7 @@ WRITING: Final = said("Writing: {done} of at most {total} tokens")
 READING: Final = said("Reading: {done} of {total} layers")
 #: A text longer than this is shown with its end cut off; the figure below shows all of it.
 MAX_SHOWN: Final = 3_000
-#: One of more characters can take more than two lines.
+#: One of more characters, of which those of Chinese count twice, can take more than two lines.
 LONG: Final = 70
 MAX_SHOWN_WORDS: Final = 150
 
@@ -201,7 +202,7 @@ def _line(line: Line) -> str:
     cut = replace(line, text=shown if len(shown) <= MAX_SHOWN else shown[:MAX_SHOWN] + " …")
     size = f"font-size:{'1.1rem' if line.mark else '0.9rem'};overflow-wrap:anywhere"
     words = with_rare_words(cut)
-    if len(shown) > LONG:
+    if sum(2 if east_asian_width(character) in "WF" else 1 for character in shown) > LONG:
         # Two lines are in sight, a press shows the rest: the head must not push the picture off the screen.
         words = f'<details class="long-text"><summary>{words}</summary></details>'
     return (

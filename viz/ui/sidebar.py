@@ -201,8 +201,9 @@ def sidebar(checkpoints: Sequence[str]) -> Callable[[], object]:
     return complete
 
 
-#: Pixels of the settings that every model has.
-_SETTINGS_HEIGHT: Final = 220
+#: Pixels of the settings that every model has, and of the sentence below them, which would widen them.
+_SETTINGS_HEIGHT: Final = 300
+_ABOUT_WIDTH: Final = 270
 
 
 def _settings(*, is_known: bool) -> "DeltaGenerator | None":
@@ -221,6 +222,10 @@ def _settings(*, is_known: bool) -> "DeltaGenerator | None":
             _language(read)
         _device()
         choice()
+        about = _(
+            "Headlight shows every attention head of a Transformer. It runs on this machine and connects to no other."
+        )
+        st.caption(terms.explained(about), width=_ABOUT_WIDTH)
     return read
 
 

@@ -7,7 +7,7 @@ import { isCombination, isTyped, usesArrowKeys } from "../shared/items.js";
 import { _ } from "../shared/messages.js";
 import { mount, View } from "../shared/mount.js";
 import { button, clamp, element } from "../shared/picture.js";
-import { openWindow, tellWindow } from "./presenter_window.js";
+import { closeWindowSoon, openWindow, tellWindow } from "./presenter_window.js";
 
 /** @typedef {import("./presenter_window.js").Told} Header */
 
@@ -31,21 +31,27 @@ class PresentSteps extends View {
   notes = button(
     { className: "step-button", title: _("Presenter's window: note, next view, clock") },
     () => {
-      openWindow(this.root);
+      this.blocked.hidden = openWindow();
       this.tell();
     },
     _("Notes"),
   );
+  blocked = element(
+    "span",
+    { role: "alert", hidden: true },
+    _("The browser blocked the presenter's window: allow pop-ups for this address, then press Notes again."),
+  );
   press = this.hear.bind(this);
 
   start() {
-    this.root.append(this.back, this.position, this.on, this.notes);
+    this.root.append(this.back, this.position, this.on, this.notes, this.blocked);
     document.addEventListener("keydown", this.press, { signal: this.ended.signal });
   }
 
   dispose() {
     super.dispose();
     this.awaited.forget();
+    closeWindowSoon();
   }
 
   /** @param {{ header: Header }} payload */
@@ -67,7 +73,7 @@ class PresentSteps extends View {
   }
 
   tell() {
-    tellWindow(this.header, (by) => this.go(by), this.press);
+    tellWindow(this.root, this.header, (by) => this.go(by), this.press);
   }
 
   /** @param {number} by */

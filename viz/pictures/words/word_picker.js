@@ -113,7 +113,10 @@ class WordPicker extends View {
   receive({ header }) {
     this.root.style.setProperty("--kept", header.keptColour);
     this.header = header;
-    if (this.digest !== header.digest) this.build(header);
+    if (this.digest !== header.digest) {
+      this.build(header);
+      this.markCut();
+    }
     this.stopWaiting?.();
     if (header.heads) this.stopWaiting = onTiles(header.heads.address, () => this.tint());
     this.take(header);
@@ -176,7 +179,8 @@ class WordPicker extends View {
       this.bringIntoSight();
       this.tint();
     };
-    const unfold = button({ className: "unfold", title: _("Show all of the text"), ariaExpanded: "false" }, act, "…");
+    const title = _("Show all of the text");
+    const unfold = button({ className: "unfold", title, ariaLabel: title, ariaExpanded: "false" }, act, "…");
     return unfold;
   }
 

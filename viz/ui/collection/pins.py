@@ -43,8 +43,8 @@ def _show(kept: "Sequence[Pin]") -> None:
     for number, pin in enumerate(kept):
         _row(number, pin, kept)
     message = (
-        "{num_kept} of at most {max_pins} views. While this list is open, the URL contains them all: copy it with the "
-        "link button next to it."
+        "{num_kept} of at most {max_pins} views. While this list is open, the URL contains them all, with their "
+        "captions and notes: copy it with the link button next to it."
     )
     terms.caption(_(message, num_kept=len(kept), max_pins=url.MAX_PINS))
     with st.container(horizontal=True):
@@ -118,9 +118,11 @@ def _row(number: int, pin: "Pin", kept: "Sequence[Pin]") -> None:
             ("caption", said("Caption"), said("Add a caption"), url.MAX_CAPTION),
             ("note", said("Note"), said("Add a note for the presenter's window"), url.MAX_NOTE),
         ):
-            # Another view in this place has another field.
-            key = f"pin-{field}-{number}-{fingerprint(url.encode([pin]))}"
-            st.session_state.setdefault(key, getattr(pin, field))
+            # Another view in this place has another field; the same one keeps it while the other field is saved.
+            key = f"pin-{field}-{number}-{fingerprint(url.encode([replace(pin, caption='', note='')]))}"
+            # As it is kept: after Undo, and where what was typed has no room.
+            if st.session_state.get(key) != getattr(pin, field):
+                st.session_state[key] = getattr(pin, field)
             st.text_input(
                 _(label), key=key, placeholder=_(placeholder), max_chars=longest, label_visibility="collapsed",
                 on_change=_write, args=(number, key, field),
@@ -150,7 +152,11 @@ def _write(number: int, key: str, field: str) -> None:
         if url.fits(kept):
             _put(kept)
         else:
-            st.toast(_("The URL has no room for such a long text."))
+            message = (
+                "Not saved: with this text the URL would be {excess:,} characters too long. Shorten it, or another "
+                "caption or note."
+            )
+            st.toast(_(message, excess=url.excess(kept)))
 
 
 def _move(number: int, by: int) -> None:

@@ -21,6 +21,16 @@ function bring(line, word) {
   if (by) line.scrollLeft += by / zoomOf(line);
 }
 
+/** Whether a word of a line is in sight, between its label, which does not scroll, and its end. @param {HTMLElement} word */
+function isInSight(word) {
+  const line = /** @type {HTMLElement} */ (word.parentElement);
+  const [frame, label, box] = [line, line.children[0], word].map((part) => part.getBoundingClientRect());
+  const middle = (box.left + box.right) / 2;
+  return line.dir === "rtl"
+    ? frame.left < middle && middle < Math.min(frame.right, label.left)
+    : Math.max(frame.left, label.right) < middle && middle < frame.right;
+}
+
 export class FilmSentence {
   shown = -1;
   links = new WordLinks();
@@ -70,7 +80,7 @@ export class FilmSentence {
     const { colours } = this.header;
     this.element.style.setProperty("--link", colours[heads[0] % colours.length]);
     for (const [key, chip] of this.sources.entries()) chip.style.setProperty("--share", shares[key].toFixed(3));
-    const draw = () => this.links.draw(this.element, [this.columns[from]], this.sources, shares, 1);
+    const draw = () => this.links.draw(this.element, [this.columns[from]], this.sources, shares, 1, isInSight);
     this.line.onscroll = this.source.onscroll = draw;
     draw();
     const isCut = [this.line, this.source].some(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth + 2);
