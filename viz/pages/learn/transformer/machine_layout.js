@@ -56,7 +56,7 @@ export function layOut(towers, room) {
   const spare = Math.max(0, (free - columns * pitch) / 2);
   const begin = margin + spare + (isStacked ? shaft : 0);
 
-  const lanes = (hasMemory ? lane * first.columns + TURN : 0) + (room.hasTitle && !isStacked ? ENCODER_NAME : 0);
+  const lanes = (hasMemory ? lane * first.columns + TURN : 0) + (room.hasTitle ? ENCODER_NAME : 0);
   /** @type {Placed[]} */
   const placed = [];
   const heights = towers.map((tower) => heightOf(tower, room));

@@ -326,10 +326,8 @@ export class ModelScene {
     }
     if (stacks.length < 2) return;
     const title = name === "encoder" ? _("Encoder") : _("Decoder");
-    if (machine.isStacked) {
-      const y = name === "encoder" ? tower.layers[0].foot + 14 : Math.max(10, tower.end - 96);
-      this.write(title, 2, y, "model-title");
-    } else if (name === "encoder") this.write(title, tower.left, laneOf(machine, 0).y - 30, "model-title");
+    if (name === "encoder") this.write(title, tower.left, machine.picture + 18, "model-title");
+    else if (machine.isStacked) this.write(title, 2, Math.max(10, tower.end - 96), "model-title");
     else this.write(title, right + 14, tower.end - 14, "model-title");
   }
 
