@@ -101,9 +101,9 @@ class WordPicker extends View {
     onTold("opened", () => this.tellWords(), signal);
     onTold("head", () => this.header?.heads && this.tintSoon(), signal);
     onResize(this, () => {
-      // Other lines have other words in sight.
-      if (this.width !== this.root.clientWidth) this.bringIntoSight();
+      // The sign that a text goes on takes room: then other lines have other words in sight.
       this.markCut();
+      if (this.width !== this.root.clientWidth) this.bringIntoSight();
       this.width = this.root.clientWidth;
       this.tint();
     });
@@ -238,7 +238,9 @@ class WordPicker extends View {
       const line = word?.closest(".words");
       if (!line) continue;
       const [frame, box] = [line.getBoundingClientRect(), word.getBoundingClientRect()];
-      line.scrollTop += Math.min(0, box.top - frame.top) + Math.max(0, box.bottom - frame.bottom);
+      // Browsers scroll by whole pixels.
+      const [up, down] = [Math.floor(Math.min(0, box.top - frame.top)), Math.ceil(Math.max(0, box.bottom - frame.bottom))];
+      line.scrollTop += up + down;
     }
   }
 
