@@ -87,6 +87,15 @@ def test_the_film_shows_what_is_computed_so_far_and_hovering_tells_python_nothin
     expect(picture.locator(".model-lit")).to_have_count(2)
     expect(picture.locator(".model-line.river")).not_to_have_count(0)
     assert sent() == before
+    # A token that is followed stays lit, by its name and by F.
+    followed = picture.locator(".model-token.read.followed").first
+    page.mouse.click(*picture.locator(".model-token.read[data-follow='encoder 2']").evaluate(MIDDLE_OF_LETTERS))
+    picture.focus()
+    expect(followed).to_have_attribute("data-follow", "encoder 2")
+    node.focus()
+    page.keyboard.press("f")
+    picture.focus()
+    expect(followed).to_have_attribute("data-follow", "encoder 0")
 
 
 @pytest.mark.long
@@ -95,6 +104,9 @@ def test_a_reference_is_read_in_the_picture_and_a_clicker_walks_the_way_at_every
     picture.get_by_role("button", name="Teacher forcing").click()
     expect(picture.locator(".walk-told")).to_contain_text("The decoder reads the reference “Es war ein Tier.”")
     expect(picture.locator(".model-token", has_text="←").first).to_be_visible()
+    # What is known of the unchanged run alone is not said of this one.
+    expect(picture.locator(".model-lens")).to_have_count(0)
+    expect(picture.locator("[aria-label*='adds norm']")).to_have_count(0)
     picture.get_by_role("button", name="Free running").click()
     expect(picture.locator(".model-token", has_text="←")).to_have_count(0)
     picture.get_by_role("button", name="Walk through it").click()
@@ -160,6 +172,15 @@ def test_on_a_narrow_page_the_name_of_each_stage_of_a_layer_can_be_read(page: Pa
     expect(stages.last).to_have_text("Out")
     until(lambda: stages.evaluate_all(CUT_OFF) == [], "the name of each stage can be read")
 
+
+#: Words over a drawing have no height of their own.
+MIDDLE_OF_LETTERS = """(words) => {
+  words.scrollIntoView({ block: "center" });
+  const text = document.createRange();
+  text.selectNodeContents(words);
+  const { x, y, width, height } = text.getBoundingClientRect();
+  return [x + width / 2, y + height / 2];
+}"""
 
 NUMBER = re.compile(r"−?\d+(?:\.\d+)?(?:e[-+−]\d+)?")
 
