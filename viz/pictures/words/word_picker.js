@@ -239,8 +239,8 @@ class WordPicker extends View {
       if (!line) continue;
       const [frame, box] = [line.getBoundingClientRect(), word.getBoundingClientRect()];
       // Browsers scroll by whole pixels.
-      const [up, down] = [Math.floor(Math.min(0, box.top - frame.top)), Math.ceil(Math.max(0, box.bottom - frame.bottom))];
-      line.scrollTop += up + down;
+      line.scrollTop +=
+        Math.floor(Math.min(0, box.top - frame.top)) + Math.ceil(Math.max(0, box.bottom - frame.bottom));
     }
   }
 
