@@ -7,7 +7,8 @@
    key. The largest gain is the rule: an even look is no rule.
 3. It must hold: in `ROWS` rows and half as many texts, clearly above an even look, in most texts, and be no less than
    the middle head's share unless it is `MOST` of this head's weight; and it must tell a part of what sets the head
-   apart from an even look (`WEAK`, `CLEAR`), or be among the strongest of its model.
+   apart from an even look (`WEAK`, `CLEAR`), or be among the strongest of its model; and be `LEAST` of its weight. Of a
+   rule that many heads follow, a part that few have (`_own_part`) is told in its place.
 4. Otherwise that it looks at `BROAD` of the keys; or the most unusual metric within this model, if its interval lies
    off the middle head's value, or that it looks at the same keys in every row, if that is `MOST` of the variance of its
    weights; or the largest part that is clearly above an even look, which sets it apart from nobody; otherwise nothing.
