@@ -1,6 +1,6 @@
 """Describe each head by the rule that tells most about it, or by what is unusual about it in its model; or by neither.
 
-1. What rests is set aside (`measure`); a head that rests `IDLE` of its weight is said to, and of one that rests
+1. What rests is set aside (`measure`); a head that rests `MOST` of its weight is said to, and of one that rests
    `ASLEEP` the rest is told only where hardly any head has more of it.
 2. A rule is a cell (`cells`): its gain is the Kullback–Leibler divergence in nats between the share of the free weight
    that the head gives it and the share that an even look would, times the part of the weight whose rows have such a
