@@ -10,7 +10,7 @@ from viz.text.metrics import JOBS
 from viz.text.written import DECODER
 
 if TYPE_CHECKING:
-    from model.analysis.head_description.describe import HeadDescription, Number
+    from model.analysis.head_description.describe import HeadDescription, More, Number
 
 #: What a head attends to, by cell.
 WHERE: Final[Mapping[str, str]] = {
@@ -90,8 +90,8 @@ _UNUSUAL: Final[Mapping[str, tuple[str, str]]] = {
         said("Attends to unusually close tokens: {value} times as far away as uniform attention, {rank}."),
     ),
     "fill": (
-        said("Spreads unusually evenly: as if over {value} of the tokens, {rank}."),
-        said("Attends to unusually few tokens: as if to {value} of them, {rank}."),
+        said("Spreads unusually evenly: as widely as uniform attention over {value} of the tokens, {rank}."),
+        said("Attends to unusually few tokens: as narrowly as uniform attention over {value} of them, {rank}."),
     ),
     "by distance": (
         said("Attends by distance more than most heads: {value} of its picture depends on it alone, {rank}."),
@@ -106,9 +106,19 @@ _JOBS: Final[Mapping[str, str]] = {
     "prefix_matching": said("Induction: on repeated random tokens, it attends to what followed the same token before."),
     "duplicate": said("Duplicate tokens: on repeated random tokens, it attends to the same token before."),
 }
-_ALL: Final = said("Spreads over nearly all tokens: as if over {share} of them.")
-_MOST: Final = said("Spreads over most tokens: as if over {share} of them.")
+_ALL: Final = said("Spreads over nearly all tokens: as widely as uniform attention over {share} of them.")
+_MOST: Final = said("Spreads over most tokens: as widely as uniform attention over {share} of them.")
 _NEARLY_ALL: Final = 0.85
+_NEARLY_ALL_TEXTS: Final = 0.95
+#: A head is said to do more than most if it is among this part of them.
+_FIRST: Final = 0.2
+#: A share of the free weight that leaves little to add.
+_LARGE: Final = 0.5
+#: How far the keys of a cell are from the row.
+_STEPS: Final[Mapping[str, set[int]]] = {
+    "self": {0}, "back1": {-1}, "back2": {-2}, "ahead1": {1}, "ahead2": {2}, "beside": {-1, 1},
+    "back1-3": {-3, -2, -1}, "ahead1-3": {1, 2, 3}, "near": {-2, -1, 0, 1, 2},
+}  # fmt: skip
 #: Weight at rest that is mentioned beside a rule.
 _SOME_REST: Final = 0.1
 #: A part of a rule is named with the largest if it is so large beside it.
@@ -124,9 +134,9 @@ class Line:
 
 
 def lines(description: "HeadDescription") -> tuple[Line, ...]:
-    """What is said of a head, in the language of the page: a measured job, what rests, the answer, one thing more.
+    """What is said of a head, in the language of the page: a measured job, what rests, the answer, what more there is.
 
-    Of a head that does what many do, what sets it apart comes first.
+    Of a head that does what many do, what sets it apart comes first, as do sinks that get more than anything else.
     """
     found = []
     if description.job is not None:
@@ -134,10 +144,19 @@ def lines(description: "HeadDescription") -> tuple[Line, ...]:
     if description.is_idle:
         rest = description.rest
         message = "Rests {share} of its weight on {place}."
-        found.append(Line(_(message, share=f"{rest.value:.2f}", place=_place(description)), _of_all(rest)))
-    answer, second = [_answer(description)], _second(description)
-    is_first = description.is_common and description.second is not None and description.second.kind == "unusual"
-    return (*found, *second, *answer) if is_first else (*found, *answer, *second)
+        sentence = _(message, share=_amount(rest), place=_place(description))
+        found.append(Line(sentence, with_commas([*_spread(rest, description), _middle(rest)])))
+    main, is_said = description.main, True
+    before: list[Line] = []
+    after: list[Line] = []
+    for more in description.more:
+        number = more.number
+        is_ahead = more.kind == "sinks" and main is not None and more.share > main.value
+        if (description.is_common or description.is_less) and number is not None and main is not None:
+            is_ahead = True
+            is_said = is_said and not (number.value >= _LARGE and _overlap(number.metric, main.metric))
+        (before if is_ahead else after).append(_more(more, description))
+    return (*found, *before, *([_answer(description)] if is_said else []), *after)
 
 
 def metric_name(metric: str, description: "HeadDescription | None" = None) -> str:
@@ -174,7 +193,8 @@ def _job(description: "HeadDescription") -> Line:
     job = description.job
     assert job is not None
     sentence = shown(_JOBS[job.metric]) if job.metric in _JOBS else _("Job: {name}.", name=JOBS[job.metric].name)
-    interval = "" if job.low is None or job.high is None else _between(job.low, job.high)
+    low, high = ("" if end is None else f"{end:.2f}" for end in (job.low, job.high))
+    interval = _("between {low} and {high}", low=low, high=high) if low and high else ""
     return Line(sentence, with_commas([f"{job.value:.2f}", interval]))
 
 
@@ -185,14 +205,12 @@ def _answer(description: "HeadDescription") -> Line:
             message = "No simple rule: where it attends depends on query and key together."
             numbers = [
                 _("picture explained by distance alone {distance}, by the key alone {keys}",
-                  distance=f"{description.by_distance.value:.2f}", keys=f"{description.same_keys.value:.2f}"),
-                _("as if over {share} of the tokens", share=f"{description.fill.value:.0%}"),
+                  distance=f"{description.by_distance.value:.0%}", keys=f"{description.same_keys.value:.0%}"),
+                _("as widely as uniform attention over {share} of the tokens", share=_amount(description.fill)),
             ]  # fmt: skip
             return Line(_(message), with_commas([*numbers, _at_rest(description)]))
         case "sinks":
-            message = "Rests on {tokens}, as many heads of this model do."
-            share = _("{share} of its free weight", share=f"{description.on_sinks:.2f}")
-            return Line(_(message, tokens=_sinks(description)), with_commas([share, _at_rest(description)]))
+            return Line(_to_sinks(description), with_commas([*_on_sinks(description), _at_rest(description)]))
         case "too little":
             if description.job is not None:
                 return Line(_("In ordinary texts too little is left to say what it attends to."))
@@ -200,23 +218,27 @@ def _answer(description: "HeadDescription") -> Line:
     assert main is not None
     if description.kind == "spreads":
         message = _ALL if main.value >= _NEARLY_ALL else _MOST
-        numbers = [_between(main.low, main.high), _rank(main), _at_rest(description)]
-        return Line(_(message, share=f"{main.value:.0%}"), with_commas(numbers))
+        numbers = [*_spread(main, description), _rank(main), _at_rest(description)]
+        return Line(_(message, share=_amount(main)), with_commas(numbers))
     if description.kind == "unusual":
-        return Line(_unusual(main, description), with_commas([*_beside(main), _at_rest(description)]))
+        return Line(_unusual(main, description), with_commas([*_beside(main, description), _at_rest(description)]))
     # What the sentence has said is not said again.
-    says_share = description.kind != "leftover" and (
-        description.is_common or description.is_less or not description.is_most
+    says_share = description.kind == "mixed" or (
+        description.kind == "rule" and (description.is_common or description.is_less or not _is_most(description))
     )
-    share = "" if says_share else _("{share} of its free weight", share=f"{main.value:.2f}")
+    share = "" if says_share else _("{share} of its free weight", share=_written(main, main.value))
     even = "" if description.kind == "mixed" else _evenly(main)
-    texts = "" if main.texts is None else _("above uniform in {share} of the texts", share=f"{main.texts:.0%}")
+    texts = (
+        ""
+        if main.texts is None or main.texts > _NEARLY_ALL_TEXTS
+        else _("above uniform in {share} of the texts", share=f"{main.texts:.0%}")
+    )
     parts = [
-        f"{metric_name(part.metric, description)} {part.value:.2f}"
+        f"{metric_name(part.metric, description)} {part.value:.0%}"
         for part in description.parts
         if part.value >= _SOME_REST
     ]
-    numbers = [share, *parts, _between(main.low, main.high), even, _rival(main), texts, _at_rest(description)]
+    numbers = [share, *_spread(main, description), *parts, even, _rival(main), texts, _at_rest(description)]
     if description.tells_sources and main.metric in _SOURCES:
         numbers.append(_("source: to which all heads together attend most as the token is written and read"))
     return Line(_rule(description, main), with_commas(numbers))
@@ -224,7 +246,8 @@ def _answer(description: "HeadDescription") -> Line:
 
 def _rule(description: "HeadDescription", main: "Number") -> str:
     where = _(_where(main.metric, description))
-    if description.is_most and description.kind != "mixed" and (largest := _largest(description)):
+    names_parts = _is_most(description) and description.kind != "mixed" and not description.is_less
+    if names_parts and (largest := _largest(description)):
         where = _("{where}, most of all {parts}", where=where, parts=largest)
     if not description.everywhere and main.metric not in _SOURCES:
         where = _("{where}, if there is one", where=where)
@@ -232,13 +255,13 @@ def _rule(description: "HeadDescription", main: "Number") -> str:
         return _("The little that is left attends to {where}.", where=where)
     if description.kind == "mixed":
         return in_a_row((_("It follows no single rule."), _part(main, where)))
-    part = f"{main.value:.0%}"
+    part = _amount(main)
     if description.is_common:
         message = "Like many heads of this model, it gives {part} of its free weight to {where}."
         return _(message, where=where, part=part)
     if description.is_less:
         return _("{part} of its free weight goes to {where}, less than in most heads.", where=where, part=part)
-    if description.is_most:
+    if _is_most(description):
         return _("Attends to {where}.", where=where)
     return _("{part} of its free weight goes to {where}.", where=where, part=part)
 
@@ -246,7 +269,7 @@ def _rule(description: "HeadDescription", main: "Number") -> str:
 def _part(number: "Number", where: str) -> str:
     """The largest part of what is no rule."""
     message = "{part} of its free weight goes to {where}; uniform attention would give {even}."
-    return _(message, part=f"{number.value:.0%}", where=where, even=f"{number.even:.0%}")
+    return _(message, part=_amount(number), where=where, even=f"{number.even:.0%}")
 
 
 def _largest(description: "HeadDescription") -> str:
@@ -258,65 +281,117 @@ def _largest(description: "HeadDescription") -> str:
     return with_and(_where(part.metric, description) for part in named)
 
 
-def _beside(main: "Number") -> list[str]:
+def _is_most(description: "HeadDescription") -> bool:
+    """Whether a rule is most of the free weight, in short texts and in long ones."""
+    main = description.main
+    return description.is_most and (main is None or main.ends is None or main.ends[0] >= _LARGE)
+
+
+def _overlap(one: str, other: str) -> bool:
+    """Whether two cells by distance have keys in common."""
+    return bool(_STEPS.get(one, set()) & _STEPS.get(other, set()))
+
+
+def _beside(main: "Number", description: "HeadDescription") -> list[str]:
     """The numbers of what is unusual."""
-    return [_between(main.low, main.high), _evenly(main), _middle(main)]
+    return [*_spread(main, description), _evenly(main), _middle(main)]
+
+
+def _amount(number: "Number") -> str:
+    """A share, or from what to what it goes."""
+    low, high = (_written(number, end) for end in number.ends or (number.value, number.value))
+    return low if low == high else _("{low} to {high}", low=low, high=high)
+
+
+def _written(number: "Number", value: float) -> str:
+    """A value of a metric: a share, or how many times as far as uniform attention."""
+    return f"{value:.1f}" if number.metric == "distance" else f"{value:.0%}"
+
+
+def _spread(number: "Number", description: "HeadDescription") -> list[str]:
+    """How far a number holds: from text to text, and in short and long ones where these differ."""
+    if number.by_length is not None and number.ends != number.middle_half:
+        short, long = (_written(number, value) for value in number.by_length)
+        message = "{short} in texts of up to {few} tokens, {long} in texts of {many} and more"
+        return [_(message, short=short, few=description.short, long=long, many=description.long)]
+    low, high = (_written(number, value) for value in number.middle_half or (number.low, number.high))
+    if number.middle_half is None:
+        return [_("between {low} and {high}", low=low, high=high)]
+    return [] if low == high else [_("{low} to {high} in half of the texts", low=low, high=high)]
 
 
 def _unusual(main: "Number", description: "HeadDescription") -> str:
-    value, rank = f"{main.value:.2f}", _rank(main)
+    value, rank = _amount(main), _rank(main)
+    if main.metric == "same keys" and main.rank > _FIRST * main.heads:
+        return _("Attends to the same tokens in every row: {value} of its picture.", value=value)
     if main.metric in _UNUSUAL:
         return _(_UNUSUAL[main.metric][main.value < main.middle], value=value, rank=rank)
     message = "Attends to {where} more than most heads: {value} of its free weight, {rank}."
     return _(message, where=_where(main.metric, description), value=value, rank=rank)
 
 
-def _second(description: "HeadDescription") -> list[Line]:
-    second = description.second
-    if second is None:
-        return []
-    share, usual = f"{second.share:.2f}", f"{second.usual:.2f}"
-    match second.kind:
+def _more(more: "More", description: "HeadDescription") -> Line:
+    share, usual, number = f"{more.share:.0%}", f"{more.usual:.0%}", more.number
+    match more.kind:
         case "sinks":
-            message = "It also rests on {tokens}, as many heads of this model do."
-            sentence = _(message, tokens=_sinks(description))
-            return [
-                Line(sentence, _("{share} of its free weight, uniform attention {usual}", share=share, usual=usual))
-            ]
+            return Line(_to_sinks(description), with_commas(_on_sinks(description)))
         case "awake":
-            words = WHERE[second.query]
-            if not second.cell:
-                sentence = _("Rests least in rows of {words}.", words=words)
-                return [Line(sentence, _("free weight {share}, {usual} in all rows", share=share, usual=usual))]
-            message = "Rests less in rows of {words} than in rows of {others}."
-            sentence = _(message, words=words, others=WHERE[second.cell])
-            return [Line(sentence, _("free weight {share} and {usual}", share=share, usual=usual))]
+            words = WHERE[more.query]
+            # Of what rests, not of what is free.
+            share, usual = f"{1 - more.share:.0%}", f"{1 - more.usual:.0%}"
+            if not more.cell:
+                message = "In rows of {words}, less of its weight rests: {share}, in all rows {usual}."
+                return Line(_(message, words=words, share=share, usual=usual))
+            message = "In rows of {others}, {usual} of its weight rests; in rows of {words} only {share}."
+            return Line(_(message, words=words, others=WHERE[more.cell], share=share, usual=usual))
         case "asks":
-            where, words = _where(second.cell, description), WHERE[second.query]
-            sentence = _("In rows of {words} it attends more to {where}.", words=words, where=where)
-            return [Line(sentence, _("{share} of its free weight, {usual} in all rows", share=share, usual=usual))]
+            where, words = _where(more.cell, description), WHERE[more.query]
+            message = "In rows of {words}, more goes to {where}: {share} of the free weight, in all rows {usual}."
+            return Line(_(message, words=words, where=where, share=share, usual=usual))
+        case "fails":
+            where, words = _where(more.cell, description), WHERE[more.query]
+            message = "But in rows of {words}, less goes to {where}: {share} of the free weight, in all rows {usual}."
+            return Line(_(message, words=words, where=where, share=share, usual=usual))
         case "columns":
-            return [Line(_("Attends to the same tokens in every row."), _("{share} of its picture", share=share))]
+            message = "Attends to the same tokens in every row: {value} of its picture."
+            liked = [_("{token} {times}×", token=token, times=times) for token, times in _liked(description)]
+            return Line(_(message, value=share), with_commas(liked))
         case "unusual":
-            assert second.number is not None
-            return [Line(_unusual(second.number, description), with_commas(_beside(second.number)))]
+            assert number is not None
+            return Line(_unusual(number, description), with_commas(_beside(number, description)))
         case "part":
-            assert second.number is not None
-            where = _(_where(second.number.metric, description))
-            between, middle = _between(second.number.low, second.number.high), _middle(second.number)
-            return [Line(_part(second.number, where), with_commas([between, middle]))]
-    (token, most), *others = ((_quoted(token), f"{times:.1f}") for token, times in description.favourites)
-    message = "{token} gets {times} times as much as uniform attention would give it."
-    more = with_commas([_("{token} {times}×", token=other, times=times) for other, times in others])
-    return [Line(_(message, token=token, times=most), more)]
+            assert number is not None
+            where = _(_where(number.metric, description))
+            return Line(_part(number, where), with_commas([*_spread(number, description), _middle(number)]))
+    (token, most), *others = _liked(description)
+    message = "It gives {token} {times} times as much as uniform attention would."
+    more_liked = with_commas([_("{token} {times}×", token=other, times=times) for other, times in others])
+    return Line(_(message, token=token, times=most), more_liked)
+
+
+def _liked(description: "HeadDescription") -> list[tuple[str, str]]:
+    return [(_quoted(token), f"{times:.1f}") for token, times in description.favourites]
 
 
 def _quoted(token: str) -> str:
+    if token == "▁":
+        return _("a lone blank")
     return _("“{token}”", token=written.display_token(token))
 
 
-def _sinks(description: "HeadDescription") -> str:
-    return with_and(map(_quoted, description.sinks))
+def _to_sinks(description: "HeadDescription") -> str:
+    tokens = with_and(map(_quoted, description.sinks))
+    if description.sinks_are_marks:
+        # The mark at the end is one token of a short text as of a long one.
+        message = "{share} of its free weight goes to {tokens}, as in many heads of this model."
+        return _(message, tokens=tokens, share=f"{description.on_sinks:.0%}")
+    message = "It gives {tokens} {times} times as much as uniform attention would, as many heads of this model do."
+    return _(message, tokens=tokens, times=f"{description.on_sinks / max(description.even_on_sinks, 1e-9):.1f}")
+
+
+def _on_sinks(description: "HeadDescription") -> list[str]:
+    share, even = (f"{share:.0%}" for share in (description.on_sinks, description.even_on_sinks))
+    return [_("{share} of its free weight", share=share), _("uniform attention {share}", share=even)]
 
 
 def _place(description: "HeadDescription") -> str:
@@ -328,19 +403,15 @@ def _at_rest(description: "HeadDescription") -> str:
     rest = description.rest.value
     if description.is_idle or rest < _SOME_REST:
         return ""
-    return _("{share} rests on {place}", share=f"{rest:.2f}", place=_place(description))
-
-
-def _between(low: float, high: float) -> str:
-    return _("between {low} and {high}", low=f"{low:.2f}", high=f"{high:.2f}")
+    return _("{share} of all its weight rests on {place}", share=_amount(description.rest), place=_place(description))
 
 
 def _evenly(number: "Number") -> str:
-    return "" if number.even is None else _("uniform attention {share}", share=f"{number.even:.2f}")
+    return "" if number.even is None else _("uniform attention {share}", share=f"{number.even:.0%}")
 
 
 def _middle(number: "Number") -> str:
-    return _("typical head {value}", value=f"{number.middle:.2f}")
+    return _("typical head {value}", value=_written(number, number.middle))
 
 
 def _rank(number: "Number") -> str:
@@ -352,10 +423,6 @@ def _rank(number: "Number") -> str:
 
 
 def _rival(number: "Number") -> str:
-    if number.rank == 1:
-        return _("the most of {heads} heads, the next {next}", heads=number.heads, next=f"{number.runner_up:.2f}")
-    return _rank(number) if number.rank <= 0.2 * number.heads else _middle(number)
-
-
-def _of_all(number: "Number") -> str:
-    return with_commas([_between(number.low, number.high), _middle(number)])
+    if number.rank == 1 and number.ends is None and number.low > number.runner_up:
+        return _("the most of {heads} heads, the next {next}", heads=number.heads, next=f"{number.runner_up:.0%}")
+    return _rank(number) if number.rank <= _FIRST * number.heads else _middle(number)

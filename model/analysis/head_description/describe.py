@@ -7,17 +7,19 @@
    key. The largest gain is the rule: an even look is no rule.
 3. It must hold: in `ROWS` rows and half as many texts, clearly above an even look, in most texts, and be no less than
    the middle head's share unless it is `MOST` of this head's weight; and it must tell a part of what sets the head
-   apart from an even look (`WEAK`, `CLEAR`), or be among the strongest of its model; and be `LEAST` of its weight. Of a
-   rule that many heads follow, a part that few have (`_own_part`) is told in its place.
+   apart from an even look (`WEAK`, `CLEAR`), or be among the strongest of its model; and be `LEAST` of its weight.
 4. Otherwise that it looks at `BROAD` of the keys; or the most unusual metric within this model, if its interval lies
    off the middle head's value, or that it looks at the same keys in every row, if that is `MOST` of the variance of its
    weights; or the largest part that is clearly above an even look, which sets it apart from nobody; otherwise nothing.
-5. What more is said: which tokens wake it, or see another rule; of a rule that many heads follow, what is unusual; of
-   what is no rule, the largest part, and what is unusual; else the tokens that it likes, whoever asks.
+5. What more is said, at most `MORE` things: sinks; rows of which tokens rest less, follow another rule, or do not
+   follow this one; of a weak rule, one that many heads follow, or none, the largest part that few heads have, and what
+   is unusual; else the tokens that it likes, whoever asks.
 """
 
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Final, Literal, get_args
 
 import numpy as np
@@ -30,6 +32,7 @@ from model.analysis.head_description.measure import OTHERS, Measured, Numbers, S
 from model.analysis.metrics.estimates import bootstrap_ratio
 from model.analysis.metrics.head_jobs import RULES, HeadJob
 from model.analysis.metrics.head_metrics import CROSS, ENCODER, HeadName
+from model.trace.axes import is_punctuation
 
 #: Draws over texts: a head has some fifty numbers, and the ends of their intervals are said in two digits.
 SAMPLES: Final = 200
@@ -48,6 +51,7 @@ FIRST_HEADS: Final = 0.05
 #: Rows that a rule needs, by how much its lower end is above an even look, and in what part of the texts it is above.
 ROWS: Final = 40
 ABOVE: Final = 1.3
+SOMEWHAT: Final = 1.1
 STEADY: Final = 0.65
 #: From this share on a head "looks", below it "leans".
 MOST: Final = 0.5
@@ -64,8 +68,18 @@ SHORT: Final = 0.8
 LONG: Final = 1.25
 #: Kinds of rows in which a head rests least rest so much less than the next kind.
 AWAKE: Final = 0.08
-#: The same of function words beside content words.
+#: The same of function words beside content words; so much less of a rule are the rows that do not follow it.
 APART: Final = 0.25
+#: Short and long texts that differ by more are told apart.
+BY_LENGTH: Final = 0.1
+#: From text to text a number varies if the middle half of the texts is wider.
+BY_TEXT: Final = 0.18
+#: Things that are said beside the answer, at most.
+MORE: Final = 2
+#: A rule below this share is not all that is said.
+WEAK_SHARE: Final = 0.35
+#: Nats below which "spreads" says nearly all; above them, rows of a kind with so much more of a cell are told.
+NEARLY_EVEN: Final = 0.25
 #: Nats that the largest part of what is no rule has, to be said.
 A_PART: Final = 0.02
 #: Metrics that correlate more than this over heads say the same.
@@ -84,6 +98,10 @@ SINK_ANSWER: Final = 0.4
 Kind = Literal["rule", "leftover", "too little", "spreads", "sinks", "unusual", "mixed", "nothing"]
 RestPlace = Literal["first", "last", "none"]
 PLACES: Final[tuple[RestPlace, ...]] = get_args(RestPlace)
+#: Cells that depend on what a text repeats.
+COPIES: Final = ("same", "after same", "copied", "copied before")
+#: Parts of a picture, which no text has alone.
+OF_PICTURE: Final = ("by distance", "same keys")
 #: Jobs that no cell says better.
 OWN_JOBS: Final = ("antecedent", "aer_word_out", "aer_word_in", "prefix_matching", "duplicate")
 
@@ -102,15 +120,25 @@ class Number:
     heads: int
     runner_up: float  #: the highest of the other heads
     texts: float | None  #: share of texts in which it is above an even look
+    by_length: tuple[float, float] | None  #: in the shortest and in the longest third of the texts, where these differ
+    middle_half: tuple[float, float] | None  #: between which half of the texts have it; None where no text has it alone
+
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """Between what it is in most texts, where one number would say too much."""
+        if self.metric not in COPIES and self.by_length is not None:
+            return min(self.by_length), max(self.by_length)
+        low, high = self.middle_half or (0.0, 0.0)
+        return (low, high) if high - low > BY_TEXT or self.metric in COPIES else None
 
 
 @dataclass(frozen=True, slots=True)
-class Second:
+class More:
     """What more is said of a head."""
 
-    kind: Literal["sinks", "awake", "asks", "columns", "unusual", "part", "favourites"]
-    query: str = ""  #: of "awake" and "asks", the kind of the row's token, of `KINDS`, or "function"
-    cell: str = ""  #: of "asks"; of "awake", the kind of the rows beside which it is, "" for all
+    kind: Literal["sinks", "awake", "asks", "fails", "columns", "unusual", "part", "favourites"]
+    query: str = ""  #: of "awake", "asks" and "fails", the kind of the row's token, of `KINDS`, or "function"
+    cell: str = ""  #: of "asks" and "fails"; of "awake", the kind of the rows beside which it is, "" for all
     share: float = 0.0  #: free weight · share of the cell · part of the picture
     usual: float = 0.0  #: the same whoever asks
     number: Number | None = None  #: of "unusual" and "part"
@@ -130,11 +158,12 @@ class HeadDescription:
     job: HeadJob | None  #: what it was measured to do, which is said first
     rest: Number
     rest_on: tuple[RestPlace, ...]  #: where any head of the site rests
-    second: Second | None
+    more: tuple[More, ...]
     parts: tuple[Number, ...]  #: of a rule that is made of others, the two of them with the largest shares
     favourites: tuple[tuple[str, float], ...]  #: tokens, and how many times an even look they get
     sinks: tuple[str, ...]  #: tokens on which many heads of the site rest
     on_sinks: float  #: the share of free weight that they get
+    even_on_sinks: float  #: what an even look would give them
     unusual: tuple[Number, ...]  #: up to four, the most unusual first, none that says the same as another
     #: of a cross-attention, whether its cells tell the source of what a row writes from that of what it reads; else all
     #: heads look alike, for one of the two
@@ -146,6 +175,8 @@ class HeadDescription:
     same_keys: Number
     texts: int
     rows: int
+    short: int  #: how many rows the shortest third of the texts have at most
+    long: int  #: how many the longest have at least
 
     @property
     def is_common(self) -> bool:
@@ -159,6 +190,11 @@ class HeadDescription:
     def is_less(self) -> bool:
         """Whether it follows a rule that the typical head follows clearly more."""
         return self.kind == "rule" and self.main is not None and self.main.value < self.main.middle - 0.05
+
+    @property
+    def sinks_are_marks(self) -> bool:
+        """Whether all its sinks are punctuation."""
+        return all(map(is_punctuation, self.sinks))
 
     @property
     def is_idle(self) -> bool:
@@ -210,7 +246,8 @@ class _Table:
         )
         ratio = bootstrap_ratio(torch.from_numpy(of), torch.from_numpy(by), SAMPLES)
         self.value, self.low, self.high = (each.numpy() for each in (ratio.value, ratio.low, ratio.high))
-        self._correct(sums)
+        for table in (self.value, self.low, self.high):
+            self._correct(table)
         total = {
             name: getattr(sums, name).sum(0)
             for name in ("weight", "even", "weighed", "free", "divergence", "rows_with")
@@ -225,11 +262,14 @@ class _Table:
         of_cells = slice(0, len(self.cells))
         self._find_sinks(sums)
         self.only_sinks = self._only_sinks()
-        clear = (self.low[of_cells] > ABOVE * self.even) & (self.above > STEADY)
+        #: Whether a share is above an even look, and not for sinks alone.
+        self.is_above = counted[:, None] & (self.above > STEADY) & ~self.only_sinks
+        self.is_above &= self.low[of_cells] > SOMEWHAT * self.even
+        clear = (self.low[of_cells] > ABOVE * self.even) & self.is_above
         self.middle = np.median(self.value, axis=1)
         # A head that merely leans where most heads of its model lean more is not told apart by it.
         leans_less = (self.value < self.middle[:, None])[of_cells] & (self.value[of_cells] < MOST)
-        above_even = gain(self.value[of_cells], self.even) * (counted[:, None] & clear & ~self.only_sinks)
+        above_even = gain(self.value[of_cells], self.even) * clear
         #: Of what is clearly above an even look, whether other heads have more of it or not; and of rules.
         self.parts_of_gain = above_even * self.part
         self.nats = above_even * ~leans_less
@@ -243,14 +283,33 @@ class _Table:
         self.writes = site != ENCODER and CROSS in measured.heads
         self.rest_on = tuple(place for place, is_held in zip(PLACES, held, strict=True) if is_held)
         self.texts, self.rows = len(sums.rows), int(sums.rows.sum())
+        self._measure_texts(of, by)
 
-    def _correct(self, sums: SiteSums) -> None:
+    def _measure_texts(self, of: Numbers, by: Numbers) -> None:
+        """Metrics in short and in long texts, and the quartiles of those that a text has alone."""
+        rows = self.sums.rows
+        low, high = np.quantile(rows, [1 / 3, 2 / 3])
+        self.short, self.long = int(low), int(rows[rows > high].min(initial=high + 1))
+        thirds = [np.stack([part[which].sum(0) for part in (of, by)]) for which in (rows <= low, rows > high)]
+        #: [length, metric, head]
+        self.by_length = np.stack([part / np.maximum(whole, 1e-9) for part, whole in thirds])
+        for which, table in zip((rows <= low, rows > high), self.by_length, strict=True):
+            self._correct(table, which)
+        has = np.ones((len(rows), len(self.metrics)), bool)
+        has[:, : len(self.cells)] = self.sums.rows_with > 0
+        alone = np.where(has[..., None] & (by > 1e-3), of / np.maximum(by, 1e-3), np.nan)
+        self.enough = has[rows <= low].sum(0), has[rows > high].sum(0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)
+            self.quartiles = np.nanquantile(alone, [0.25, 0.75], axis=0)
+
+    def _correct(self, table: Numbers, texts: Bool[npt.NDArray[np.bool_], "text"] | slice = slice(None)) -> None:
         """Of parts of a picture that means explain, what as many means of anything would explain is taken off."""
-        weights = sums.weights.sum() - 1
-        for name, means in (("by distance", sums.distances.sum()), ("same keys", sums.columns.sum())):
-            for table in (self.value, self.low, self.high):
-                row = table[self.metrics.index(name)]
-                row[:] = np.maximum(0, 1 - (1 - row) * weights / max(1, weights - means))
+        sums = self.sums
+        weights = sums.weights[texts].sum() - 1
+        for name, of_texts in (("by distance", sums.distances), ("same keys", sums.columns)):
+            row, means = table[self.metrics.index(name)], of_texts[texts].sum()
+            row[:] = np.maximum(0, 1 - (1 - row) * weights / max(1, weights - means))
 
     def _tells_sources(self) -> bool:
         """Whether some heads look for the source of what is written, and others for that of what was read: then the
@@ -291,6 +350,9 @@ class _Table:
     def number(self, metric: int, head: int) -> Number:
         values = self.value[metric]
         is_cell = metric < len(self.cells)
+        lengths, (low, high) = self.by_length[:, metric, head].tolist(), self.quartiles[:, metric, head].tolist()
+        is_by_text = self.metrics[metric] not in OF_PICTURE and low <= high
+        differs = abs(lengths[0] - lengths[1]) > BY_LENGTH and min(each[metric] for each in self.enough) >= ROWS / 4
         return Number(
             metric=self.metrics[metric],
             value=float(values[head]),
@@ -302,6 +364,8 @@ class _Table:
             heads=self.heads,
             runner_up=float(np.delete(values, head).max(initial=0.0)),
             texts=float(self.above[metric, head]) if is_cell else None,
+            by_length=(lengths[0], lengths[1]) if differs else None,
+            middle_half=(low, high) if is_by_text else None,
         )
 
     def describe(self, head: int, name: HeadName, job: HeadJob | None) -> HeadDescription:
@@ -316,15 +380,15 @@ class _Table:
             kind = "leftover" if rule.value >= MOST and among_first and self.nats[cell, head] > 0 else "too little"
         elif divergence < EVEN:
             kind, main = "spreads", self.number(self.metrics.index("fill"), head)
+        elif self._is_for_sinks(head, rule.value * float(self.part[cell, head])):
+            kind, main = "sinks", None
         elif rule.value >= LEAST and (nats >= WEAK * divergence or nats >= CLEAR or (among_first and nats >= FAINT)):
             kind = "rule"
         else:
             kind, main = self._no_rule(head, unusual)
         if kind == "mixed" and main is not None:
             rule = main
-        second = self._second(head, rest, main, kind) or self._more(head, unusual, main, kind)
-        if second is None and kind == "rule" and self._is_common(main):
-            main = rule = self._own_part(rule, head)
+        more = tuple(islice(self._all_more(head, rest, main, kind, unusual), MORE))
         parts = [self.number(self.cells.index(name), head) for name in PARTS.get(rule.metric, ()) if name in self.cells]
         return HeadDescription(
             head=name,
@@ -335,11 +399,12 @@ class _Table:
             job=job,
             rest=rest,
             rest_on=self.rest_on,
-            second=second,
+            more=more,
             parts=tuple(sorted(parts, key=lambda part: -part.value)[:2]) if main is rule else (),
             favourites=self.favourites(head),
             sinks=self.sinks,
             on_sinks=float(self.on_sinks[:, 0, head].sum()),
+            even_on_sinks=float(self.on_sinks[:, 1, head].sum()),
             unusual=tuple(number for number in unusual if self._from_an_end(number) <= 0.2)[:4],
             tells_sources=self.tells_sources,
             writes=self.writes,
@@ -348,7 +413,14 @@ class _Table:
             same_keys=self.number(self.metrics.index("same keys"), head),
             texts=self.texts,
             rows=self.rows,
+            short=self.short,
+            long=self.long,
         )
+
+    def _is_for_sinks(self, head: int, share: float) -> bool:
+        """Whether sinks are an answer beside which such a share of all free weight is none."""
+        on_sinks = float(self.on_sinks[:, 0, head].sum())
+        return on_sinks >= SINK_ANSWER and on_sinks > 2 * share
 
     def _rule(self, head: int, *, is_asleep: bool) -> int:
         """The cell that tells most; a part that many heads have gives way to one of which few have as much."""
@@ -369,38 +441,57 @@ class _Table:
             return "spreads", fill
         if main := next((number for number in unusual if self._says_something(number, head)), None):
             return "unusual", main
-        part = self._largest_part(head)
-        is_said = part is not None and part.value >= max(LEAST, ABOVE * part.middle)
-        return ("mixed", part) if is_said else ("nothing", None)
+        part = next((number for number in self._largest_parts(head) if number.value >= LEAST), None)
+        return ("mixed", part) if part is not None else ("nothing", None)
 
-    def _largest_part(self, head: int) -> Number | None:
-        """The cell that tells most of what is clearly above an even look, however much of it other heads have."""
-        cell = int(self.parts_of_gain[:, head].argmax())
-        number = self.number(cell, head)
-        is_noticed = number.value * self.part[cell, head] >= NOTICED
-        return number if is_noticed and self.parts_of_gain[cell, head] >= A_PART else None
+    def _largest_parts(self, head: int) -> Iterator[Number]:
+        """What a head gives more to than an even look would and the typical head does; first what few heads have."""
+        of_cells = slice(0, len(self.cells))
+        value, even, middle = self.value[of_cells, head], self.even[:, head], self.middle[of_cells]
+        own = self.is_above[:, head] & (value >= ABOVE * middle) & (value * self.part[:, head] >= NOTICED)
+        told = own & (self.parts_of_gain[:, head] >= A_PART)
+        is_rare = (self.value[of_cells] > value[:, None]).sum(1) < COMMON * self.heads
+        order = np.argsort(-gain(value, np.maximum(middle, even)), kind="stable").tolist()
+        of_kinds = np.isin(self.cells, CELLS_OF_KINDS)
+        for usable in (told & is_rare, told & ~is_rare, own & ~told & of_kinds):
+            yield from (self.number(cell, head) for cell in order if usable[cell])
 
-    def _more(self, head: int, unusual: list[Number], main: Number | None, kind: Kind) -> Second | None:
-        """One thing more of a head that is like many others, or has no rule."""
-        if kind in ("leftover", "too little", "sinks") or (kind == "rule" and not self._is_common(main)):
-            return None
-        said = self.metrics.index(main.metric) if main is not None else None
-        part = self._largest_part(head) if kind not in ("rule", "mixed") else None
-        if part is not None and (said is None or part.metric != self.metrics[said]):
-            return Second("part", number=part)
-        more = next((each for each in unusual if said is not None and self._says_more(each, said, head)), None)
-        if more is not None:
-            return Second("unusual", number=more)
-        return Second("favourites") if self.favourites(head) and kind != "rule" else None
+    def _all_more(
+        self, head: int, rest: Number, main: Number | None, kind: Kind, unusual: list[Number]
+    ) -> Iterator[More]:
+        """What more can be said of a head, the first first."""
+        yield from self._of_rows(head, rest, main, kind)
+        is_weak = kind == "rule" and main is not None and (self._is_common(main) or main.value < WEAK_SHARE)
+        if kind not in ("leftover", "too little", "sinks", "rule") or is_weak:
+            yield from self._own(head, unusual, main, kind)
+        got, even = self.on_sinks.sum(0)[:, head].tolist()
+        if NOTICED <= got < SINK_SHARE and got >= SINK / 2 * even and kind not in ("leftover", "too little"):
+            yield More("sinks", share=got, usual=even)
+        liked = {token for token, _times in self.favourites(head)} - set(self.sinks)
+        if main is not None and kind != "rule" and liked:
+            yield More("favourites")
 
-    def _own_part(self, rule: Number, head: int) -> Number:
-        """Of a rule that many heads follow, the part that sets this head apart; the rule where there is none."""
-        for part in (self.cells.index(name) for name in PARTS.get(rule.metric, ()) if name in self.cells):
-            own = self.number(part, head)
-            is_own = own.rank <= COMMON * self.heads and own.value >= max(LEAST, ABOVE * own.middle)
-            if is_own and self.gains[part, head] >= CLEAR:
-                return own
-        return rule
+    def _own(self, head: int, unusual: list[Number], main: Number | None, kind: Kind) -> Iterator[More]:
+        """What sets a head apart that is like many others, or has no rule; nothing that was said is said again."""
+        is_common = kind == "rule" and self._is_common(main)
+        said = [] if main is None else [main]
+        if (same := self.number(self.metrics.index("same keys"), head)).value >= MOST:
+            said.append(same)
+        parts = self._largest_parts(head)
+        if kind == "mixed" or (kind == "spreads" and self.divergence[head] < NEARLY_EVEN):
+            parts = iter(())
+        clear = (number for number in unusual if self._says_something(number, head, COMMON))
+        if kind == "rule":
+            rare = (each for each in parts if each.rank <= COMMON * self.heads or each.value >= 1.5 * each.middle)
+            sorts: list[tuple[Literal["part", "unusual"], Iterator[Number]]] = [("unusual", chain(rare, clear))]
+        else:
+            sorts = [("part", parts), ("unusual", clear)]
+        for word, numbers in sorts:
+            for number in numbers:
+                if all(self._is_new(number, other, is_common=is_common) for other in said):
+                    said.append(number)
+                    yield More(word, number=number)
+                    break
 
     def _is_common(self, main: Number | None) -> bool:
         return main is not None and main.rank > COMMON * self.heads
@@ -425,11 +516,12 @@ class _Table:
             return number.high < SHORT if number.value < number.middle else number.low > LONG
         return number.metric == "fill" or (number.metric in ("by distance", "same keys") and is_high)
 
-    def _says_more(self, number: Number, rule: int, head: int) -> bool:
-        """Whether a number off the middle says what another one, or what that is made of, does not."""
-        alike = abs(self.alike[self.metrics.index(number.metric), rule]) >= ALIKE
-        is_part = number.metric in PARTS.get(self.metrics[rule], ())
-        return not alike and not is_part and self._says_something(number, head, COMMON)
+    def _is_new(self, number: Number, said: Number, *, is_common: bool) -> bool:
+        """Whether a number says what another one, or what that is made of, does not."""
+        alike = abs(self.alike[self.metrics.index(number.metric), self.metrics.index(said.metric)]) >= ALIKE
+        is_part = number.metric in PARTS.get(said.metric, ()) and said.value >= MOST
+        is_part |= said.metric in PARTS.get(number.metric, ())
+        return number.metric != said.metric and (is_common or not (alike or is_part))
 
     def _unusual(self, head: int) -> list[Number]:
         """The metrics in which a head is unusual, the most unusual first; none that says the same as one before."""
@@ -449,35 +541,69 @@ class _Table:
                 kept.append(metric)
         return [self.number(metric, head) for metric in kept]
 
-    def _second(self, head: int, rest: Number, main: Number | None, kind: str) -> Second | None:
-        sums = self.sums
+    def _of_rows(self, head: int, rest: Number, main: Number | None, kind: Kind) -> Iterator[More]:
+        """Where else it rests, and what rows of some tokens do that others do not."""
         got, even = self.on_sinks.sum(0)[:, head].tolist()
         if got >= SINK_SHARE and got >= SINK / 2 * even and kind not in ("too little", "sinks"):
-            return Second("sinks", share=got, usual=even)
-        free = sums.free_by[head] / np.maximum(sums.rows_by, 1) * (sums.texts_by >= ROWS)
-        if rest.value > 0.3 and (awake := self._awake_group(head)) is not None:
-            return awake
-        query, usual = int(free.argmax()), 1 - rest.value
-        next_query = float(np.sort(free)[-2])
-        least = max(min(1.5 * usual, usual + 0.25), usual + 0.2 - 0.1 * (rest.value >= IDLE))
-        if rest.value > 0.3 and free[query] > max(least, next_query + AWAKE):
-            return Second("awake", KINDS[query], share=float(free[query]), usual=usual)
+            yield More("sinks", share=got, usual=even)
+        if rest.value > 0.3 and (awake := self._awake_group(head) or self._awake(head, rest.value)) is not None:
+            yield awake
         if kind in ("leftover", "too little"):
+            return
+        if (asks := self._asks(head, kind)) is not None:
+            yield asks
+        if kind == "rule" and main is not None and (fails := self._fails(main, head)) is not None:
+            yield fails
+        same, said = float(self.value[self.metrics.index("same keys"), head]), main.metric if main is not None else ""
+        if same >= MOST and said not in ("same keys", "first", "second half"):
+            yield More("columns", share=same)
+
+    def _awake(self, head: int, rest: float) -> More | None:
+        """The kind of rows in which a head rests far less than in any other."""
+        sums, usual = self.sums, 1 - rest
+        free = sums.free_by[head] / np.maximum(sums.rows_by, 1) * (sums.texts_by >= ROWS)
+        query, next_query = int(free.argmax()), float(np.sort(free)[-2])
+        least = max(min(1.5 * usual, usual + 0.25), usual + 0.2 - 0.1 * (rest >= IDLE))
+        if free[query] <= max(least, next_query + AWAKE):
             return None
+        return More("awake", KINDS[query], share=float(free[query]), usual=usual)
+
+    def _asks(self, head: int, kind: Kind) -> More | None:
+        """The kind of rows that attend to something far more than all rows do."""
+        sums, is_even = self.sums, kind == "spreads"
         by, own = np.maximum(sums.weighed_by[head], 1e-9), self.value[: len(self.cells), head, None]
         share = sums.weight_by[head] / by
         expected = np.maximum(own, sums.even_by[head] / by)
-        enough = (sums.rows_with_by >= ROWS / 2) & (sums.texts_by >= ROWS / 4) & (share > expected + 0.15)
+        enough = (sums.rows_with_by >= ROWS / 2) & (sums.texts_by >= ROWS / 4)
+        enough &= share > expected + (AWAKE if is_even else 0.15)
         nats = gain(share, expected) * enough * sums.weighed_by[head] / max(float(sums.free[:, head].sum()), 1e-9)
         cell, query = (int(each) for each in np.unravel_index(nats.argmax(), nats.shape))
-        if nats[cell, query] > max(0.1 * self.divergence[head], 0.02):
-            return Second("asks", KINDS[query], self.cells[cell], float(share[cell, query]), float(own[cell, 0]))
-        same, said = float(self.value[self.metrics.index("same keys"), head]), main.metric if main is not None else ""
-        if same >= MOST and said not in ("same keys", "first", "second half"):
-            return Second("columns", share=same)
+        if nats[cell, query] <= (0.003 if is_even else max(0.1 * self.divergence[head], 0.02)):
+            return None
+        return More("asks", KINDS[query], self.cells[cell], float(share[cell, query]), float(own[cell, 0]))
+
+    def _fails(self, rule: Number, head: int) -> More | None:
+        """The most rows of a kind that follow a rule, or its largest part, far less than all rows do."""
+        sums = self.sums
+        parts = sorted(PARTS.get(rule.metric, ()), key=lambda name: -self.value[self.cells.index(name), head])
+        for name in (rule.metric, *parts[:1]):
+            cell = self.cells.index(name)
+            own = float(self.value[cell, head])
+            groups = [(kind, [KINDS.index(kind)]) for kind in KINDS]
+            groups.append(("function", [KINDS.index(kind) for kind in FUNCTION_KINDS]))
+            found = []
+            for kind, at in groups:
+                weighed = float(sums.weighed_by[head, cell, at].sum())
+                share = float(sums.weight_by[head, cell, at].sum()) / max(weighed, 1e-9)
+                rows, texts = sums.rows_with_by[cell, at].sum(), sums.texts_by[at].max()
+                if rows >= ROWS and texts >= ROWS / 2 and share < own - APART:
+                    found.append((weighed * (own - share), kind, share))
+            if found:
+                _missed, kind, share = max(found)
+                return More("fails", kind, name, share, own)
         return None
 
-    def _awake_group(self, head: int) -> Second | None:
+    def _awake_group(self, head: int) -> More | None:
         """Whether a head rests far less in rows of function words than of content words, or the other way round."""
         rows, free, groups = self.sums.rows_by, self.sums.free_by[head], (FUNCTION_KINDS, ("content words",))
         numbers = [[KINDS.index(kind) for kind in group] for group in groups]
@@ -487,8 +613,8 @@ class _Table:
         if abs(function - content) < APART:
             return None
         if function > content:
-            return Second("awake", "function", "content words", function, content)
-        return Second("awake", "content words", "function", content, function)
+            return More("awake", "function", "content words", function, content)
+        return More("awake", "content words", "function", content, function)
 
     def favourites(self, head: int) -> tuple[tuple[str, float], ...]:
         """Tokens that a head gives far more than an even look would, in most texts, whoever asks."""
