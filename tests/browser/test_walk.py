@@ -36,8 +36,11 @@ def test_clicks_lead_from_the_model_to_a_product_and_the_trail_and_escape_lead_b
     picture.locator(".stratum").nth(2).click()
     expect(trail.last).to_have_text("Self-attention · L2 H3")
     expect(page).to_have_url(re.compile("head=L2H3"))
-    # The first number of the first key, below its place in the picture.
-    picture.locator(".steps .picture svg").first.hover(position={"x": 70, "y": 23})
+    # The first number of the first key, in the lowest row.
+    lowest = picture.locator(".steps .ground").first
+    lowest.scroll_into_view_if_needed()
+    key = box_of(lowest)
+    page.mouse.move(key["x"] + key["width"] / 2, key["y"] + 4)
     expect(picture.locator(".tooltip")).to_contain_text("component 1:")
     picture.locator(".keys .key").nth(1).click()
     chain = picture.locator(".cell-chain b")

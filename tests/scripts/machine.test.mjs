@@ -38,8 +38,8 @@ test("sub-layers lie one above the other, within their layer and the picture, at
 });
 
 test("an opened layer has a stratum a head, from below to above, and all columns within the page", () => {
-  const place = { width: 1050, columns: 15, keys: 16, heads: { self: 8, cross: 8 }, open: "cross" };
-  const { bodies, left, pitch, tokens, width, height } = openLayer(DECODER, place);
+  const place = { width: 1050, columns: 15, keys: 16, heads: { self: 8, cross: 8 }, open: "cross", head: 2, far: 0 };
+  const { bodies, left, pitch, tokens, width, height, open } = openLayer(DECODER, place);
   assert.deepEqual(
     bodies.map(({ kind, strata }) => [kind, strata.length]),
     [
@@ -54,6 +54,18 @@ test("an opened layer has a stratum a head, from below to above, and all columns
   assert.ok(tall[1] > 2 * tall[0], "the attention that is looked at has the room");
   for (const { strata, top, foot } of bodies)
     for (const stratum of strata) assert.ok(stratum.top >= top && stratum.foot <= foot);
+  assert.equal(open, bodies[1].strata[2]);
+});
+
+test("as a head opens all else draws together, and no column moves", () => {
+  const place = { width: 1050, columns: 15, keys: 16, heads: { self: 8, cross: 8 }, open: "cross", head: 2 };
+  const ways = [0, 0.25, 0.5, 1].map((far) => openLayer(DECODER, { ...place, far }));
+  ways.slice(1).forEach(({ left, pitch, height, bodies }, at) => {
+    assert.deepEqual([left, pitch], [ways[at].left, ways[at].pitch]);
+    assert.ok(height < ways[at].height);
+    bodies.slice(1).forEach(({ foot }, body) => assert.ok(foot < bodies[body].top));
+  });
+  assert.equal(ways[3].open.top, ways[3].open.foot, "its rows have a place of their own");
 });
 
 test("a picture that is read has room above the lanes, below the words of a decoder that stands higher", () => {

@@ -29,8 +29,9 @@ export class CellScene {
     const { row } = this;
     const at = row.followed;
     const key = row.columns[at];
-    const columns = new KeyColumns(this.walk.width, row.columns.length, false);
-    const picture = new StepPictures(row, columns);
+    const tower = { left: 58, pitch: (this.walk.width - 58 - 96) / row.columns.length, columns: row.columns.length };
+    const columns = new KeyColumns(tower, this.walk.width, row.columns.length, false);
+    const picture = new StepPictures(row, columns, 0, "self");
     const shown = row.other ?? row.real;
     const chain = [
       [row.score, shortNumber(row.dots[at])],

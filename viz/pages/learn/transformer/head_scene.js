@@ -1,9 +1,13 @@
-// The third depth: one row of a head, from query and keys to what the head adds. Pointing at a key lights its column in
-// all pictures; a click, or Enter, goes into it. The tokens on top are the keyboard's way in.
+// The third depth: one row of a head, from query and keys below to what the head adds above, on the columns of its layer.
+// Pointing at a key lights its column in all pictures; a click, or Enter, goes into it. The tokens at the foot are the
+// keyboard's way in.
 import { closest, consume, isCombination, reachByTab } from "../../../pictures/shared/items.js";
 import { _, plural } from "../../../pictures/shared/messages.js";
 import { button, element, tokenElement } from "../../../pictures/shared/picture.js";
-import { exactNumber, GUTTER, KeyColumns, noteAt, placeIn, stepWords } from "./row_pictures.js";
+import { LayerMachine } from "./layer_machine.js";
+import { shortened } from "./lit_tokens.js";
+import { BESIDE, BESIDE_FROM, LYING_FROM } from "./machine_layout.js";
+import { exactNumber, KeyColumns, noteAt, placeIn, stepWords } from "./row_pictures.js";
 import { StepPictures } from "./row_steps.js";
 
 /** @import { Range } from "./row_pictures.js" */
@@ -19,6 +23,8 @@ export class HeadScene {
   summary = element("div", "summary");
   heads = element("div", { className: "keys", role: "toolbar" });
   list = element("ol", "steps");
+  ground = element("div", "rows-ground");
+  into = element("div", "rows-stream");
   status = element("p", { className: "status", role: "status", dataset: { notInPicture: "" } });
 
   /** @param {Walk} walk @param {RowData} data */
@@ -26,7 +32,9 @@ export class HeadScene {
     this.walk = walk;
     this.data = data;
     this.heads.ariaLabel = _("Keys: arrow keys move, Enter goes into one");
-    this.element = element("div", "head-scene", this.summary, this.heads, this.list, this.status);
+    const rows = element("div", "head-rows", this.ground, this.into, this.list, this.heads);
+    this.machine = new LayerMachine(walk, rows);
+    this.element = element("div", "head-scene", this.summary, this.machine.element, this.status);
     this.element.addEventListener("pointerleave", () => this.light(-1));
     const into = (/** @type {Event} */ event) =>
       this.follow(this.columnAt(/** @type {MouseEvent} */ (event)), closest(event, ".ground"));
@@ -46,26 +54,46 @@ export class HeadScene {
     return this.tokens.findIndex((token) => token.contains(/** @type {Node} */ (target)));
   }
 
-  /** The columns of its keys, as a layer shows them too. */
+  /** Its rows, which a layer shows as a stratum. */
   get outer() {
-    const grounds = [...this.element.querySelectorAll(".steps .step:first-child .ground")];
-    return grounds.length ? [grounds[0], grounds[grounds.length - 1]] : [];
+    return [this.ground];
+  }
+
+  arrive() {
+    this.machine.arrive();
   }
 
   draw() {
     const { width } = this.walk;
+    this.machine.draw();
+    const { placed, column } = this.machine;
+    const { left, pitch, columns } = placed;
     // Side by side, the words take their share; on a narrow page they stand above the picture.
-    const isWide = width >= 860;
+    const isWide = width >= BESIDE_FROM;
     this.element.classList.toggle("wide", isWide);
-    this.columns = new KeyColumns(isWide ? width - 268 : width, this.data.columns.length, this.data.restCount > 0);
+    const across = isWide ? placed.width - BESIDE : placed.width;
+    const { columns: keys, restCount } = this.data;
+    this.columns = new KeyColumns(placed, across, keys.length, restCount > 0);
+    this.ground.className = `rows-ground ${this.kind}`;
+    Object.assign(this.ground.style, { left: `${left - 3}px`, width: `${pitch * columns + 6}px` });
+    Object.assign(this.into.style, { left: `${this.machine.x(column) - pitch * 0.3}px`, width: `${pitch * 0.6}px` });
     this.drawSummary();
     this.drawKeys();
     const steps = this.data.steps.slice(1).map((_step, i) => () => this.buildStep(i + 1));
-    this.walk.fill(this.list, [() => this.firstStep(), ...steps], 1, () => {
+    this.walk.fill(this.list, [() => this.firstStep(), ...steps], 7, () => {
       const ringed = this.list.children[this.walk.ringed];
       ringed?.classList.add("ringed");
       queueMicrotask(() => ringed?.scrollIntoView({ block: "nearest" }));
     });
+  }
+
+  /** Of which attention it is a head. */
+  get kind() {
+    return this.walk.state.site.split(".")[1];
+  }
+
+  get pictures() {
+    return new StepPictures(this.data, this.columns, this.machine.x(this.machine.column), this.kind);
   }
 
   // ---- around the pictures ----
@@ -81,19 +109,20 @@ export class HeadScene {
     const titles = [element("td"), element("th", "real", _("The model")), element("th", "other", changed)];
     const table = element("table", "", ...(changed ? [element("tr", "", ...titles)] : []), ...rows);
     this.summary.replaceChildren(table, ...(note ? [element("p", "muted", note)] : []));
+    this.summary.classList.toggle("aside", !changed && !note);
     this.summary.style.setProperty("--real", this.data.realColour);
     this.summary.style.setProperty("--other", this.data.otherColour);
   }
 
   drawKeys() {
     const { columns, data } = this;
-    const longest = Math.max(...data.columns.map(({ label }) => [...label].length));
-    this.heads.style.height = `${Math.min(120, 26 + (longest + (data.restCount ? 4 : 0)) * 7.2)}px`;
+    this.heads.classList.toggle("leaning", columns.step < LYING_FROM);
+    this.heads.style.setProperty("--room", `${columns.step}px`);
     this.tokens = data.columns.map(({ label, key }, column) => {
       const look = { className: "key", title: `${key + 1} · ${label}`, style: `left:${columns.middle(column)}px` };
       const number = data.restCount ? [element("span", "muted", `${key + 1} `)] : [];
       const dataset = { column, inPicture: "" };
-      return button({ ...look, dataset }, () => this.follow(column), ...number, tokenElement(label));
+      return button({ ...look, dataset }, () => this.follow(column), ...number, tokenElement(shortened(label)));
     });
     const hadFocus = this.heads.matches(":focus-within");
     const style = `left:${columns.middle(columns.restAt)}px`;
@@ -115,12 +144,12 @@ export class HeadScene {
       { count: this.data.q.length },
     );
     const words = stepWords({ title: _("Query and keys"), formula: "q = x W_Q, k = x W_K", text });
-    return element("li", "step", words, element("div", "picture", new StepPictures(this.data, this.columns).vectors()));
+    return element("li", "step", words, element("div", "picture", this.pictures.vectors()));
   }
 
   /** @param {number} step */
   buildStep(step) {
-    const picture = element("div", "picture", new StepPictures(this.data, this.columns).draw(step));
+    const picture = element("div", "picture", this.pictures.draw(step));
     return element("li", "step", stepWords(this.data.steps[step]), picture);
   }
 
@@ -131,7 +160,7 @@ export class HeadScene {
     const drawing = /** @type {Element} */ (event.target).closest(".picture svg");
     if (!(drawing instanceof SVGSVGElement) || this.list.lastElementChild?.contains(drawing)) return -1;
     const [x] = placeIn(drawing, event);
-    const column = Math.floor((x - GUTTER) / this.columns.step);
+    const column = Math.floor((x - this.columns.start) / this.columns.step);
     return column >= 0 && column < this.columns.count ? column : -1;
   }
 

@@ -284,7 +284,7 @@ def _scaling_sentence(origin: Origin) -> str:
     if origin.is_scaled and origin.added:
         return origin.added
     if origin.is_scaled:
-        return _("On the same scale as above; the outline shows the scores before the division.")
+        return _("On the same scale as the scores below; the outline shows them before the division.")
     message = "The scores stay {times:.3g} times as large as the model's, which are outlined in blue."
     return _(message, times=1 / origin.real.scale)
 
@@ -334,11 +334,11 @@ def hides_by_distance(origin: Origin) -> bool:
 def _softmax_sentence(origin: Origin) -> str:
     if origin.other is None:
         return _(
-            "Above: exp of each score minus the largest score, m. Divided by their sum, these are the weights α "
-            "below, which sum to 1."
+            "Cells: exp of each score minus the largest score, m. Divided by their sum, these are the weights α, the "
+            "bars, which sum to 1."
         )
     message = (
-        "Above: exp of each score minus the largest score, m. Divided by their sum, these are the weights α below, "
+        "Cells: exp of each score minus the largest score, m. Divided by their sum, these are the weights α, the bars, "
         "which sum to 1. Blue is the model, orange the variant: entropy {before:.2f} → {after:.2f} bits."
     )
     return _(message, before=abs(origin.real.entropy), after=abs(origin.other.entropy))
@@ -354,21 +354,19 @@ def output_step(d_v: int, heads: int, d_model: int, *, has_projection: bool) -> 
     """
     if not has_projection:
         text = _(
-            "No matrix follows: the {d_v} numbers are the context that the decoder reads; its norm is shown below.",
-            d_v=d_v,
+            "No matrix follows: the {d_v} numbers are the context that the decoder reads; the bar is its norm.", d_v=d_v
         )
         return _("The context"), "c = z", text
     title = _("This head's contribution to the output")
     if heads == 1:
         message = (
-            "W_O maps the {d_v} numbers to {d_model}. There is no other head; the norm of its contribution is shown "
-            "below."
+            "W_O maps the {d_v} numbers to {d_model}. There is no other head; the bar is the norm of its contribution."
         )
         text = _(message, d_v=d_v, d_model=d_model)
         return title, "z · W_O", text
     message = (
-        "W_O maps the {d_v} numbers to {d_model}. The contributions of all {heads} heads are added; their norms are "
-        "shown below. They point in different directions, so norms do not add up."
+        "W_O maps the {d_v} numbers to {d_model}. The contributions of all {heads} heads are added; the bars are their "
+        "norms. They point in different directions, so norms do not add up."
     )
     text = _(message, d_v=d_v, d_model=d_model, heads=heads)
     return title, _("z · W_O (this head's rows)"), text

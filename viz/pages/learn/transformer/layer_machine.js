@@ -1,12 +1,13 @@
 // A layer of the machine, opened, on the same columns: each attention has a stratum a head with its river into the token that
-// is followed, and the feed-forward network stands over that token alone.
+// is followed, and the feed-forward network stands over that token alone. It is drawn in slices: above the open head, that
+// head, and below it; where the head is opened itself, its rows stand in the place of its stratum.
 import { svg } from "../../../pictures/shared/drawing.js";
 import { closest, hearItems } from "../../../pictures/shared/items.js";
 import { _ } from "../../../pictures/shared/messages.js";
-import { element, tokenElement } from "../../../pictures/shared/picture.js";
+import { clamp, element, tokenElement } from "../../../pictures/shared/picture.js";
 import { shortened } from "./lit_tokens.js";
 import { kindsOf } from "./machine_drawing.js";
-import { LYING_FROM, openLayer, STACKED_BELOW } from "./machine_layout.js";
+import { BESIDE_FROM, LYING_FROM, openLayer, STACKED_BELOW } from "./machine_layout.js";
 import { bulb, LEAST_WEIGHT, ribbon, river, wedge } from "./machine_shapes.js";
 import { shortWeight } from "./row_pictures.js";
 import { underWords, written } from "./written.js";
@@ -15,6 +16,8 @@ import { underWords, written } from "./written.js";
 /** @import { Stack } from "./walk.js" */
 /** @import { Placing } from "./written.js" */
 /** @typedef {import("./walk.js").Walk} Walk */
+
+/** What of the layer is drawn from `top` to `foot`. @typedef {{ top: number, foot: number, parts: SVGElement[], words: HTMLElement[] }} Slice */
 
 /** From this height on a stratum has words. */
 const NAMED_FROM_HEIGHT = 13;
@@ -30,12 +33,15 @@ export class LayerMachine {
   /** The columns of the layer, which the whole model shows too. */
   frame = svg("rect", { class: "layer-frame" });
   element = element("div", "layer-machine");
-  /** @type {HTMLElement[]} */ words = [];
+  /** @type {Slice[]} */ slices = [];
   /** @type {OpenLayer} */ placed;
 
-  /** @param {Walk} walk */
-  constructor(walk) {
+  /** @param {Walk} walk @param {HTMLElement | null} [rows] of the open head, where that is opened */
+  constructor(walk, rows = null) {
     this.walk = walk;
+    this.rows = rows;
+    this.element.role = "group";
+    this.element.ariaLabel = _("One layer, opened: columns are tokens, heads are stacked");
     this.columns = walk.columns;
     this.stack = walk.columns.stackOf(walk.state.site);
     hearItems(this.element, ".stratum", {
@@ -74,32 +80,45 @@ export class LayerMachine {
     const heads = { self: this.siteOf("self")?.heads, cross: this.siteOf("cross")?.heads };
     const keys = this.siteOf("cross")?.keys.tokens.length ?? 0;
     const room = { width: this.walk.width, columns: stack.tokens.length, keys, heads };
-    this.placed = openLayer(kinds, { ...room, open: site.split(".")[1] });
-    this.words = [];
-    const { left, pitch, columns, bodies, tokens, width, height } = this.placed;
+    const [, open] = site.split(".");
+    this.placed = openLayer(kinds, { ...room, open, head: this.walk.state.head, far: this.rows ? 1 : 0 });
+    const { left, pitch, columns, bodies, tokens, height } = this.placed;
+    const cuts = this.placed.open ? [0, this.placed.open.top, this.placed.open.foot, height] : [0, height];
+    this.slices = cuts.slice(1).map((foot, at) => ({ top: cuts[at], foot, parts: [], words: [] }));
     const box = { x: left, y: bodies.at(-1)?.top ?? 0, width: pitch * columns };
     for (const [name, value] of Object.entries({ ...box, height: (bodies[0]?.foot ?? 0) - box.y }))
       this.frame.setAttribute(name, String(value));
-    const x = this.x(this.column);
-    const light = { x: x - pitch * 0.48, width: pitch * 0.96, y: 0, height: tokens, class: "model-lit" };
-    const label = _("One layer, opened: columns are tokens, heads are stacked");
-    const drawing = svg(
-      "svg",
-      { width, height, viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": label },
-      svg("rect", light),
-      this.frame,
-      ...bodies.filter(({ strata }) => strata.length).map((body) => this.slab(body)),
-      ...stack.tokens.map((_token, column) => this.stream(column)),
-      // From above to below, as the keys lead and a page is read.
-      ...[...bodies]
-        .reverse()
-        .flatMap((body) => (body.kind === "feed_forward" ? this.network(body) : this.strata(body))),
-      ...bodies.flatMap((body) => this.joint(body)),
-    );
-    stack.tokens.forEach((token, column) =>
-      this.name(token, this.x(column), tokens + 6, pitch, column === this.column),
-    );
-    this.element.replaceChildren(underWords(drawing, this.words));
+    const light = { x: this.x(this.column) - pitch * 0.48, width: pitch * 0.96, y: 0, height: tokens };
+    this.put(0, tokens, () => svg("rect", { ...light, class: "model-lit" }));
+    this.slices[0].parts.push(this.frame);
+    for (const body of bodies) if (body.strata.length) this.slab(body);
+    stack.tokens.forEach((_token, column) => this.stream(column));
+    // From above to below, as the keys lead and a page is read.
+    for (const body of [...bodies].reverse())
+      if (body.kind === "feed_forward") this.network(body);
+      else this.strata(body);
+    for (const body of bodies) this.joint(body);
+    if (height > tokens)
+      stack.tokens.forEach((token, column) =>
+        this.name(token, this.x(column), tokens + 6, pitch, column === this.column),
+      );
+    /** @type {HTMLElement[]} */
+    const pictures = this.slices.map((slice) => this.picture(slice));
+    if (this.rows) pictures.splice(1, this.placed.open ? 1 : 0, this.rows);
+    this.element.classList.toggle("scrolls", this.placed.width > this.walk.width);
+    this.element.replaceChildren(...pictures);
+  }
+
+  /** @param {Slice} slice */
+  picture({ top, foot, parts, words }) {
+    const { width } = this.placed;
+    const look = { width, height: foot - top, viewBox: `0 ${top} ${width} ${foot - top}` };
+    return underWords(svg("svg", look, ...parts), words);
+  }
+
+  /** Draw a part in every slice that it reaches into. @param {number} top @param {number} foot @param {() => SVGElement} make */
+  put(top, foot, make) {
+    for (const slice of this.slices) if (slice.top < foot && slice.foot > top) slice.parts.push(make());
   }
 
   /** @param {number} column */
@@ -123,7 +142,7 @@ export class LayerMachine {
   slab({ kind, top, foot }) {
     const { left, pitch, columns } = this.placed;
     const box = { x: left - 3, y: top, width: pitch * columns + 6, height: foot - top, rx: 8 };
-    return svg("rect", { ...box, class: `model-slab ${kind}` });
+    this.put(top, foot, () => svg("rect", { ...box, class: `model-slab ${kind}` }));
   }
 
   /** The stream of a column from below to above. @param {number} column */
@@ -138,19 +157,25 @@ export class LayerMachine {
         points.push([top + 12, this.half(of.before)], [top, this.half(of.summed)], [top - 2, this.half(of.after)]);
     }
     points.push([0, points[points.length - 1][1]]);
-    const path = svg("path", { d: ribbon(this.x(column), points), class: "model-stream" });
-    return column === this.column ? svg("g", { class: "followed" }, path) : path;
+    const look = { class: column === this.column ? "followed" : "" };
+    const d = ribbon(this.x(column), points);
+    this.put(0, tokens, () => svg("g", look, svg("path", { d, class: "model-stream" })));
   }
 
   /** What a body adds to the followed token, where it joins the stream. @param {OpenBody} body */
   joint({ kind, top }) {
     const of = this.columns.added(this.stack, this.walk.state.layer, kind, this.column);
-    if (!of) return [];
+    if (!of) return;
     const x = this.x(this.column);
-    const added = svg("path", { d: wedge(x, this.half(of.added), top + 2, 14), class: `model-added ${kind}` });
-    const sign = svg("path", { d: `M${x - 4} ${top - 9}h8M${x} ${top - 13}v8`, class: "layer-plus" });
-    const ring = svg("circle", { cx: x, cy: top - 9, r: 7, class: "layer-ring" });
-    return [svg("g", { class: "followed" }, added, ring, sign)];
+    this.put(top - 16, top + 2, () =>
+      svg(
+        "g",
+        { class: "followed" },
+        svg("path", { d: wedge(x, this.half(of.added), top + 2, 14), class: `model-added ${kind}` }),
+        svg("circle", { cx: x, cy: top - 9, r: 7, class: "layer-ring" }),
+        svg("path", { d: `M${x - 4} ${top - 9}h8M${x} ${top - 13}v8`, class: "layer-plus" }),
+      ),
+    );
   }
 
   /** @param {OpenBody} body */
@@ -163,37 +188,39 @@ export class LayerMachine {
     const bend = (foot - top) * 0.3;
     const d = `M${x - narrow} ${foot}L${middle - wide} ${foot - bend}V${top + bend}L${x - narrow} ${top}H${x + narrow}L${middle + wide} ${top + bend}V${foot - bend}L${x + narrow} ${foot}Z`;
     this.write(TITLES().feed_forward, left + 8, (top + foot) / 2, "layer-title");
-    const others = this.stack.tokens.flatMap((_token, column) => {
-      if (column === this.column) return [];
+    this.stack.tokens.forEach((_token, column) => {
+      if (column === this.column) return;
       const own = Math.min(pitch * 0.43, 30);
-      return [svg("path", { d: bulb(this.x(column), Math.min(narrow, own), own, foot, top), class: "model-network" })];
+      const shape = bulb(this.x(column), Math.min(narrow, own), own, foot, top);
+      this.put(top, foot, () => svg("path", { d: shape, class: "model-network" }));
     });
-    return [...others, svg("g", { class: "followed" }, svg("path", { d, class: "model-network" }))];
+    this.put(top, foot, () => svg("g", { class: "followed" }, svg("path", { d, class: "model-network" })));
   }
 
   /** The heads of an attention. @param {OpenBody} body */
   strata(body) {
     const { kind, strata, keys, top } = body;
     const site = this.siteOf(kind);
-    if (!site || (kind !== "self" && kind !== "cross")) return [];
+    if (!site || (kind !== "self" && kind !== "cross")) return;
     const { state } = this.walk;
     const name = `${this.stack.name}.${kind}`;
     this.write(TITLES()[kind], this.placed.left + 8, top + 12, `layer-title ${kind}`);
     const norms = strata.map(({ head }) => this.columns.headNorm(name, state.layer, head, this.column) ?? 0);
     const strongest = this.columns.strongest(name, state.layer, this.column);
     const most = Math.max(...norms) || 1;
-    const parts = strata.map((stratum) => {
-      const share = norms[stratum.head] / most;
-      return this.stratum(kind, stratum, share, stratum.head === strongest, site.keys);
-    });
-    if (!keys) return parts;
+    for (const stratum of strata) {
+      const { head, top, foot } = stratum;
+      const share = norms[head] / most;
+      this.put(top, foot, () => this.stratum(kind, stratum, share, head === strongest, site.keys));
+    }
+    if (!keys) return;
     const room = (this.placed.pitch * this.placed.columns) / site.keys.tokens.length;
     site.keys.tokens.forEach((token, key) =>
       this.name(token, this.keyX(kind, key), keys.top + 6, room, false, "cross"),
     );
     const { left, pitch, columns } = this.placed;
     const box = { x: left - 3, y: keys.top, width: pitch * columns + 6, height: keys.foot - keys.top };
-    return [svg("rect", { ...box, class: "layer-memory" }), ...parts];
+    this.put(keys.top, keys.foot, () => svg("rect", { ...box, class: "layer-memory" }));
   }
 
   /** @param {"self" | "cross"} kind @param {Stratum} stratum @param {number} share of the strongest head's norm @param {boolean} isStrongest @param {Stack} keys */
@@ -214,15 +241,15 @@ export class LayerMachine {
       const at = isNarrow ? left - 8 : left - NORM_BAR - 18;
       this.write(label, at, middle, isStrongest ? "layer-head strongest" : "layer-head", { anchor: "end" });
       const said = best && [tokenElement(shortened(keys.tokens[best.key] ?? ""), ""), ` ${shortWeight(best.weight)}`];
-      if (said && !isNarrow) this.write(said, left + pitch * columns + 12, middle, "layer-head");
+      const right = left + pitch * columns + 12;
+      if (said && !isNarrow) this.write(said, right, middle, "layer-head");
+      const norm = this.columns.headNorm(site, state.layer, head, this.column);
+      const adds = norm === undefined ? "" : _("adds a vector of norm {length}", { length: norm.toFixed(2) });
+      if (this.walk.width >= BESIDE_FROM) this.write(adds, right + 84, middle, "layer-head");
     }
-    const bar = {
-      x: left - NORM_BAR - 10,
-      y: middle - 4,
-      width: NORM_BAR * share,
-      height: 8,
-      class: `layer-norm ${kind}`,
-    };
+    const high = Math.min(8, foot - top - 1);
+    const box = { x: left - NORM_BAR - 10, y: middle - high / 2, width: NORM_BAR * share, height: high };
+    const bar = { ...box, class: `layer-norm ${kind}` };
     const named = _("Open head {number}", { number: head + 1 });
     return svg(
       "g",
@@ -252,13 +279,14 @@ export class LayerMachine {
   name(token, x, y, room, isFollowed, kind = "") {
     const look = `model-token ${kind}${isFollowed ? " followed" : ""}`;
     const placing = /** @type {Placing} */ (room < LYING_FROM ? { anchor: "end", angle: -60 } : { anchor: "middle" });
-    const most = room < LYING_FROM ? 11 : Math.floor(room / 7);
+    const most = room < LYING_FROM ? 11 : Math.floor(room / 6.2);
     this.write(shortened(token, most), x, room < LYING_FROM ? y : y + 8, look, placing);
   }
 
   /** @param {Parameters<typeof written>[0]} text @param {number} x @param {number} y @param {string} className @param {Placing} [placing] */
   write(text, x, y, className, placing) {
-    this.words.push(written(text, x, y, className, placing));
+    const slice = this.slices.find(({ top, foot }) => top <= y && y < foot) ?? this.slices[this.slices.length - 1];
+    slice.words.push(written(text, x, y - slice.top, className, placing));
   }
 
   // ---- what a person does ----
@@ -287,7 +315,7 @@ export class LayerMachine {
     if (!found) return;
     const { left, width } = this.frame.getBoundingClientRect();
     const count = found.keys.tokens.length;
-    const key = Math.max(0, Math.min(count - 1, Math.floor(((event.clientX - left) / width) * count)));
+    const key = clamp(0, Math.floor(((event.clientX - left) / width) * count), count - 1);
     const weights = this.columns.weights(site, this.walk.state.layer, Number(head), this.column);
     const pair = element(
       "div",

@@ -123,49 +123,70 @@ export function laneOf({ shaft, towers: [encoder], isStacked }, column) {
 
 /** A head of an opened attention. @typedef {{ head: number, top: number, foot: number }} Stratum */
 /** @typedef {{ kind: Kind, top: number, foot: number, strata: Stratum[], keys: { top: number, foot: number } | null }} OpenBody `keys`: where the names of the memory stand */
-/** @typedef {{ left: number, pitch: number, columns: number, bodies: OpenBody[], tokens: number, width: number, height: number }} OpenLayer */
+/** @typedef {{ left: number, pitch: number, columns: number, bodies: OpenBody[], tokens: number, width: number, height: number, open: Stratum | null }} OpenLayer `open`: the stratum of the open head */
+/** What is laid out of a layer. @typedef {{ width: number, columns: number, keys: number, heads: Partial<Record<Kind, number>>, open: string, head: number, far: number }} Opening `keys`: of the memory; `open`: the attention whose `head` is open; `far`: how far it is, from 0 (a stratum like others) to 1 (its rows stand between what is above and below it) */
 
-/** Of an opened layer: titles, the gap between bodies, a network, names that lie and names that lean. */
-const [TITLE, BETWEEN, BULB, LYING_NAME, LEANING_NAME] = [24, 20, 84, 26, 66];
-/** The lowest and highest stratum, and how high all are together: where heads are looked at, and elsewhere. */
-const [STRATA, CLOSED_STRATA] = [
+/** Of an opened layer, then of one whose head is open: gaps between bodies, and networks. */
+const [BETWEEN, BULB] = [
+  [20, 12],
+  [84, 34],
+];
+/** Titles; names that lie and names that lean. */
+const [TITLE, LYING_NAME, LEANING_NAME] = [24, 26, 66];
+/** The lowest and highest stratum, and how high all are together: where heads are looked at, elsewhere; then the same where one head is open. */
+const STRATA = [
   { least: 16, most: 38, all: 310 },
+  { least: 4, most: 9, all: 72 },
+];
+const CLOSED_STRATA = [
   { least: 8, most: 16, all: 120 },
+  { least: 4, most: 6, all: 48 },
 ];
 /** From this width on a name lies. */
-export const LYING_FROM = 46;
+export const LYING_FROM = 42;
+/** From this width on what is said of the rows of a head stands beside them, in so much room. */
+export const BESIDE_FROM = 860;
+export const BESIDE = 268;
+const [OPEN_LEFT, OPEN_RIGHT, NARROW] = [104, 118, { left: 60, right: 8 }];
 
 /**
- * One layer, opened: each attention has a stratum a head, on the columns of the tower.
- * @param {Kind[]} kinds from below @param {{ width: number, columns: number, keys: number, heads: Partial<Record<Kind, number>>, open: string }} room `keys`: of the memory
- * @returns {OpenLayer}
+ * One layer, opened: each attention has a stratum a head, on the columns of the tower. All but the open head draws together
+ * as that is opened; its rows are not part of the height.
+ * @param {Kind[]} kinds from below @param {Opening} opening @returns {OpenLayer}
  */
-export function openLayer(kinds, { width, columns, keys, heads, open }) {
-  const [left, right] = width < STACKED_BELOW ? [54, 8] : [104, 118];
+export function openLayer(kinds, { width, columns, keys, heads, open, head, far }) {
+  const wide = { left: OPEN_LEFT, right: width < BESIDE_FROM ? OPEN_RIGHT : BESIDE };
+  const { left, right } = width < STACKED_BELOW ? NARROW : wide;
   const pitch = Math.max((width - left - right) / Math.max(columns, 1), 9);
-  let at = BETWEEN;
+  const between = (/** @type {number[]} */ [closed, opened]) => Math.round(closed + (opened - closed) * far);
+  const nameOf = (/** @type {number} */ room) => (room < LYING_FROM ? LEANING_NAME : LYING_NAME);
+  /** @type {Stratum | null} */
+  let opened = null;
+  let at = between(BETWEEN);
   const bodies = [...kinds].reverse().map((kind) => {
     const top = at;
-    at += kind === "feed_forward" ? BULB : TITLE;
+    at += kind === "feed_forward" ? between(BULB) : TITLE;
     const count = heads[kind] ?? 0;
-    const { least, most, all } = kind === open ? STRATA : CLOSED_STRATA;
-    const high = Math.min(Math.max(all / Math.max(count, 1), least), most);
-    const strata = Array.from({ length: count }, (_head, head) => ({
-      head,
-      top: at + head * high,
-      foot: at + (head + 1) * high,
-    }));
-    at += count * high;
-    const names = {
-      top: at,
-      foot: at + ((pitch * columns) / Math.max(keys, 1) < LYING_FROM ? LEANING_NAME : LYING_NAME),
-    };
+    const sizes = kind === open ? STRATA : CLOSED_STRATA;
+    const heights = sizes.map(({ least, most, all }) => Math.min(Math.max(all / Math.max(count, 1), least), most));
+    const strata = Array.from({ length: count }, (_head, each) => {
+      const isOpen = kind === open && each === head;
+      const stratum = { head: each, top: at, foot: at + between(isOpen ? [heights[0], 0] : heights) };
+      at = stratum.foot;
+      if (isOpen) opened = stratum;
+      return stratum;
+    });
+    // Below the rows of a head stand its own keys.
+    const room = nameOf((pitch * columns) / Math.max(keys, 1));
+    const names = { top: at, foot: at + between([room, kind === open ? 0 : room]) };
     if (kind === "cross") at = names.foot;
     const foot = at + (count ? 4 : 0);
-    at = foot + BETWEEN;
-    return { kind, top, foot, strata, keys: kind === "cross" ? names : null };
+    at = foot + between(BETWEEN);
+    return { kind, top, foot, strata, keys: kind === "cross" && names.foot > names.top ? names : null };
   });
   bodies.reverse();
-  const height = at + (pitch < LYING_FROM ? LEANING_NAME : LYING_NAME);
-  return { left, pitch, columns, bodies, tokens: at, width: Math.max(width, left + pitch * columns + right), height };
+  const room = nameOf(pitch);
+  const height = at + between([room, open === "self" ? 0 : room]);
+  const whole = Math.max(width, left + pitch * columns + right);
+  return { left, pitch, columns, bodies, tokens: at, width: whole, height, open: opened };
 }

@@ -22,9 +22,8 @@ import { underWords, written } from "./written.js";
  * @typedef {{ values: number[], colour: string, outlined?: boolean, numbered?: boolean }} Series
  */
 
-export const GUTTER = 58;
-const TOTAL = 96;
-const WIDEST_COLUMN = 62;
+/** With less room behind the columns, totals stand below the names. */
+const TOTAL = 66;
 // Numbers lie in columns at least this wide; in narrower ones they stand, and in the narrowest there is no room.
 const LYING = 33;
 const STANDING = 11;
@@ -89,16 +88,15 @@ export function noteAt(event) {
   return "";
 }
 
-/** Where the columns lie for a picture of `width` pixels; a column beyond the keys is that of the rest. */
+/** Where the columns lie: over the tower that the layer has too; a column beyond the keys is that of the rest. */
 export class KeyColumns {
-  /** @param {number} width @param {number} count @param {boolean} hasRest */
-  constructor(width, count, hasRest) {
+  /** @param {{ left: number, pitch: number, columns: number }} tower @param {number} width @param {number} count @param {boolean} hasRest */
+  constructor({ left, pitch, columns }, width, count, hasRest) {
     this.count = count + (hasRest ? 1 : 0);
     this.restAt = hasRest ? count : -1;
-    this.step = clamp(7, (width - GUTTER - TOTAL) / this.count, WIDEST_COLUMN);
-    this.end = GUTTER + this.step * this.count;
-    // Strips have as many cells as they have; they take all the room there is.
-    this.stripEnd = width - TOTAL;
+    this.start = left;
+    this.step = (pitch * columns) / this.count;
+    this.end = left + pitch * columns;
     this.width = width;
     this.isLying = this.step >= LYING;
     this.hasNumbers = this.step >= STANDING;
@@ -108,7 +106,7 @@ export class KeyColumns {
 
   /** @param {number} column */
   left(column) {
-    return GUTTER + this.step * column;
+    return this.start + this.step * column;
   }
 
   /** @param {number} column */
@@ -167,12 +165,14 @@ export class Picture {
 
   /** @param {string} text @param {number} y */
   name(text, y) {
-    this.write(text, GUTTER - 8, y, "name", { anchor: "end" });
+    this.write(text, this.columns.start - 6, y, "name", { anchor: "end" });
   }
 
-  /** @param {string} text @param {number} y */
-  total(text, y, after = this.columns.end) {
-    this.write(text, after + 10, y, "total");
+  /** What a row adds up to. @param {string} text @param {number} y */
+  total(text, y) {
+    const { start, end, width } = this.columns;
+    if (width - end < TOTAL) this.write(text, start - 6, y + 15, "total below", { anchor: "end" });
+    else this.write(text, end + 10, y, "total");
   }
 
   /**
@@ -193,14 +193,14 @@ export class Picture {
   }
 
   /**
-   * A cell of a row that begins at the top, with its number.
+   * A cell of a row, with its number.
    * @param {number} column @param {number} height @param {string} text
-   * @param {{ fill?: string, ink?: string, className?: string }} look
+   * @param {{ fill?: string, ink?: string, className?: string }} look @param {number} [y]
    */
-  cell(column, height, text, { fill, ink, className = "cell" }) {
-    const box = { x: this.columns.left(column) + 0.5, y: 0, width: this.columns.step - 1, height, class: className };
+  cell(column, height, text, { fill, ink, className = "cell" }, y = 0) {
+    const box = { x: this.columns.left(column) + 0.5, y, width: this.columns.step - 1, height, class: className };
     this.add("rect", fill ? { ...box, fill } : box);
-    this.number(column, height / 2, text, { ink });
+    this.number(column, y + height / 2, text, { ink });
   }
 
   /**
@@ -237,7 +237,7 @@ export class Picture {
         this.number(column, y(end) + (value < 0 ? 3 : -3), format(value), { edge: value < 0 ? "top" : "bottom" });
       });
     }
-    this.line("zero", [GUTTER, columns.end], [y(0), y(0)]);
+    this.line("zero", [columns.start, columns.end], [y(0), y(0)]);
     return y;
   }
 
@@ -281,7 +281,8 @@ export class Picture {
    * @param {boolean} [isRough] whether they are known to two digits only
    */
   strip(top, height, values, bound, scale, isRough = false) {
-    const box = { x: GUTTER, y: top, width: this.columns.stripEnd - GUTTER, height };
+    const { start, end } = this.columns;
+    const box = { x: start, y: top, width: end - start, height };
     this.vector(values, box, bound, scale, false, (value) =>
       isRough ? roughNumber(value, bound) : exactNumber(value),
     );
@@ -289,8 +290,8 @@ export class Picture {
     if (isRough || width < NARROWEST_NUMBERED || height < 30) return;
     values.forEach((value, i) => {
       const { ink } = signedColour(scale, value, bound);
-      const [middle, line] = [GUTTER + (i + 0.5) * width, top + height / 2];
-      this.write(shortNumber(value), middle, line, "number", { ink, anchor: "middle", angle: width < 28 ? -90 : 0 });
+      const [middle, line] = [start + (i + 0.5) * width, top + height / 2];
+      this.write(shortNumber(value), middle, line, "number", { ink, anchor: "middle", angle: width < LYING ? -90 : 0 });
     });
   }
 }

@@ -2,7 +2,8 @@
 import { colourAt } from "../../../pictures/shared/drawing.js";
 import { _ } from "../../../pictures/shared/messages.js";
 import { clamp } from "../../../pictures/shared/picture.js";
-import { exactNumber, GUTTER, largestSize, Picture, shortNumber, shortWeight, signedColour } from "./row_pictures.js";
+import { LEAST_WEIGHT, river } from "./machine_shapes.js";
+import { exactNumber, largestSize, Picture, shortNumber, shortWeight, signedColour } from "./row_pictures.js";
 
 /** @import { InkedScale } from "../../../pictures/shared/drawing.js" */
 /** @import { KeyColumns, PaintedScale, Range } from "./row_pictures.js" */
@@ -25,17 +26,22 @@ import { exactNumber, GUTTER, largestSize, Picture, shortNumber, shortWeight, si
  * }} RowData what `head_story.story` tells, with the colours of the picture; `isRough`: `part` is known to two digits
  */
 
-const BARS = 92;
+const [BARS, VECTOR] = [52, 96];
 const CELL_STANDING = 38;
-const CELL_LYING = 24;
+const CELL_LYING = 22;
 const PRODUCT_HEIGHT = 182;
-const LINE = 18;
+/** Of the values: how high the river is that they enter, and their sum, and how wide that is at most. */
+const [RIVER, SUM, WIDEST_SUM] = [44, 16, 260];
+/** Of what the head adds: its strip, and the bars of all heads above. */
+const [FUNNEL, STRIP, PARTS] = [20, 24, 46];
 
 export class StepPictures {
-  /** @param {RowData} data @param {KeyColumns} columns */
-  constructor(data, columns) {
+  /** @param {RowData} data @param {KeyColumns} columns @param {number} into where the row's own column is @param {string} kind of the attention */
+  constructor(data, columns, into, kind) {
     this.data = data;
     this.columns = columns;
+    this.into = into;
+    this.kind = kind;
   }
 
   /** The picture of a step. @param {number} step from 0 */
@@ -64,53 +70,66 @@ export class StepPictures {
 
   product() {
     const { q, k, products, dots, followed, columns, query, signed, realColour } = this.data;
-    const { stripEnd } = this.columns;
+    const { start, end } = this.columns;
     const picture = this.begin(PRODUCT_HEIGHT, 0);
     const bound = Math.max(largestSize(q), largestSize(k));
-    const row = (/** @type {string} */ name, /** @type {string} */ token, top = 0, numbers = q) => {
-      picture.name(name, top + 18);
-      picture.strip(top, 36, numbers, bound, signed);
-      picture.total(token, top + 18, stripEnd);
-    };
-    row("q", query);
-    row("k", columns[followed].label, 42, k[followed]);
-    const width = (stripEnd - GUTTER) / q.length;
+    const width = (end - start) / q.length;
     const values = products[followed];
     const [low, high] = [Math.min(0, ...values), Math.max(0, ...values)];
     const scale = 84 / (high - low || 1);
-    const zero = 94 + high * scale;
+    const zero = 2 + high * scale;
     picture.name("q × k", zero);
     values.forEach((value, i) => {
       const height = Math.max(Math.abs(value) * scale, 0.75);
-      const corner = { x: GUTTER + i * width, y: value < 0 ? zero : zero - height };
+      const corner = { x: start + i * width, y: value < 0 ? zero : zero - height };
       const size = { width: width - (width > 4 ? 1 : 0), height };
       picture.add("rect", { ...corner, ...size, style: `fill:${realColour}` });
-      picture.add("rect", { x: corner.x, y: 84, width, height: 98, class: "product", "data-dimension": i });
+      picture.add("rect", { x: corner.x, y: 0, width, height: 90, class: "product", "data-dimension": i });
     });
     const note = (/** @type {number} */ i) => {
       const product = `${exactNumber(q[i])} × ${exactNumber(k[followed][i])} = ${exactNumber(values[i])}`;
       return _("component {number}: {value}", { number: i + 1, value: product });
     };
-    const box = { x: GUTTER, y: 84, width: stripEnd - GUTTER, height: 98 };
-    picture.areas.push({ ...box, count: values.length, isUpright: false, note });
-    picture.line("zero", [GUTTER, stripEnd], [zero, zero]);
-    picture.total(`Σ = ${shortNumber(dots[followed])}`, zero, stripEnd);
+    picture.areas.push({
+      x: start,
+      y: 0,
+      width: end - start,
+      height: 90,
+      count: values.length,
+      isUpright: false,
+      note,
+    });
+    picture.line("zero", [start, end], [zero, zero]);
+    picture.total(`Σ = ${shortNumber(dots[followed])}`, zero);
+    for (const [at, name, token, numbers] of /** @type {[number, string, string, number[]][]} */ ([
+      [0, "q", query, q],
+      [1, "k", columns[followed].label, k[followed]],
+    ])) {
+      const top = 100 + at * 42;
+      picture.name(name, top + 18);
+      picture.strip(top, 36, numbers, bound, signed);
+      picture.total(token, top + 18);
+    }
     return picture;
   }
 
-  /** The vectors that are compared: a key below each column, and the query. */
+  /** The vectors that are compared: a key above each column, and the query beside them. */
   vectors() {
     const { k, q } = this.data;
-    const cell = clamp(2, Math.round(120 / q.length), 6);
-    const picture = new Picture(this.columns, q.length * cell + 24, _("Query and keys")).grounds(this.data);
+    const cell = cellOf(q);
+    const picture = new Picture(this.columns, q.length * cell + 4, _("Query and keys")).grounds(this.data);
     const bound = Math.max(largestSize(k), largestSize(q));
-    k.forEach((key, column) =>
-      this.upright(picture, key, this.columns.left(column) + 0.5, this.columns.step - 1, 22, cell, bound),
-    );
-    picture.name("k", 22 + (q.length * cell) / 2);
-    this.upright(picture, q, this.columns.end + 26, 34, 22, cell, bound);
-    picture.write("q", this.columns.end + 43, 8, "total", { anchor: "middle" });
+    k.forEach((key, column) => this.upright(picture, key, ...this.across(column), 2, cell, bound));
+    const { start } = this.columns;
+    this.upright(picture, q, start - 26, 18, 2, cell, bound);
+    picture.write("q", start - 32, 2 + (q.length * cell) / 2, "name", { anchor: "end" });
     return picture.finished();
+  }
+
+  /** Where a vector stands in its column, and how wide it is. @param {number} column @returns {[number, number]} */
+  across(column) {
+    const width = Math.min(this.columns.step - 1, 34);
+    return [this.columns.middle(column) - width / 2, width];
   }
 
   /**
@@ -129,14 +148,13 @@ export class StepPictures {
     const { values, weighted, signed } = this.data;
     const picture = new Picture(this.columns, 70, _("The value, and the value times its weight"));
     const bound = largestSize(values[column]);
-    const { stripEnd } = this.columns;
     for (const [name, numbers, top] of /** @type {[string, number[], number][]} */ ([
-      ["v", values[column], 0],
-      ["α · v", weighted[column], 36],
+      ["α · v", weighted[column], 0],
+      ["v", values[column], 36],
     ])) {
       picture.name(name, top + 15);
       picture.strip(top, 30, numbers, bound, signed);
-      picture.total(shortNumber(Math.hypot(...numbers)), top + 15, stripEnd);
+      picture.total(`‖${name}‖ = ${shortNumber(Math.hypot(...numbers))}`, top + 15);
     }
     return picture.finished();
   }
@@ -190,23 +208,24 @@ export class StepPictures {
 
   softmax() {
     const { real, other, sequential, realColour, otherColour, ahead, restCount } = this.data;
-    const height = this.cellHeight;
-    const bars = 84 + this.columns.numberHeight;
-    const picture = this.begin(height + 10 + bars + 12, 4).grounds(this.data);
-    picture.name("exp(s − m)", height / 2);
+    const bars = 46 + this.columns.numberHeight;
+    const below = bars + 14;
+    const picture = this.begin(below + this.cellHeight + 8, 4).grounds(this.data);
+    const middle = below + this.cellHeight / 2;
+    picture.name("exp(s−m)", middle);
     const { shares, cut, restShares, sharesSum, weightsSum } = this.shown;
     shares.forEach((share, column) => {
       const look = cut[column] ? { className: "cell cut" } : colourAt(sequential, Math.sqrt(share));
-      picture.cell(column, height, cut[column] ? "0" : shortWeight(share), look);
+      picture.cell(column, this.cellHeight, cut[column] ? "0" : shortWeight(share), look, below);
     });
-    picture.total(`Σ = ${shortNumber(sharesSum)}`, height / 2);
+    picture.total(`Σ = ${shortNumber(sharesSum)}`, middle);
     const series = [{ values: real.weights, colour: realColour, numbered: !other }];
     if (other) series.push({ values: other.weights, colour: otherColour, numbered: true });
     const highest = Math.max(...series.flatMap(({ values }) => values));
-    const y = picture.bars(height + 10, bars, series, [0, highest], shortWeight);
+    const y = picture.bars(0, bars, series, [0, highest], shortWeight);
     if (restCount) {
       // A bar of many keys together would dwarf those of single ones.
-      picture.number(this.columns.restAt, height / 2, shortNumber(restShares));
+      picture.number(this.columns.restAt, middle, shortNumber(restShares));
       picture.number(this.columns.restAt, y(0) - 3, shortWeight(this.shown.restWeight), { edge: "bottom" });
     }
     picture.name("α", y(0) - 30);
@@ -215,55 +234,89 @@ export class StepPictures {
     return picture;
   }
 
+  /** Where the sum of the values lies: over the row's own column. */
+  get sum() {
+    const { start, end } = this.columns;
+    const width = Math.min(WIDEST_SUM, (end - start) * 0.4);
+    return { x: clamp(start, this.into - width / 2, end - width), width };
+  }
+
   values() {
-    const { weighted, values, restWeighted, output } = this.data;
-    const cell = clamp(2, Math.round(170 / output.length), 6);
-    const top = this.columns.numberHeight + 4;
+    const { weighted, values, restWeighted, output, signed } = this.data;
+    const cell = cellOf(output);
+    const top = SUM + RIVER + this.columns.numberHeight + 4;
     const picture = this.begin(top + output.length * cell + 2, 5).grounds(this.data);
     const bound = Math.max(largestSize(weighted), largestSize(output));
-    const strips = restWeighted ? [...weighted, restWeighted] : weighted;
     const { weights, restWeight } = this.shown;
+    const [strips, shares] = restWeighted
+      ? [
+          [...weighted, restWeighted],
+          [...weights, restWeight],
+        ]
+      : [weighted, weights];
     strips.forEach((numbers, column) => {
-      const weight = column === this.columns.restAt ? restWeight : weights[column];
-      picture.number(column, top - 3, shortWeight(weight), { edge: "bottom" });
+      picture.number(column, top - 3, shortWeight(shares[column]), { edge: "bottom" });
       const from = values[column];
-      const isOf = (/** @type {number} */ i) => (from ? `${exactNumber(weight)} × ${exactNumber(from[i])} = ` : "");
-      this.upright(picture, numbers, this.columns.left(column) + 0.5, this.columns.step - 1, top, cell, bound, isOf);
+      const isOf = (/** @type {number} */ i) =>
+        from ? `${exactNumber(shares[column])} × ${exactNumber(from[i])} = ` : "";
+      this.upright(picture, numbers, ...this.across(column), top, cell, bound, isOf);
     });
-    const middle = top + (output.length * cell) / 2;
-    picture.name("α · v", middle);
-    picture.total("=", middle);
-    this.upright(picture, output, this.columns.end + 26, 34, top, cell, bound);
-    picture.write("z", this.columns.end + 43, top - 13, "total", { anchor: "middle" });
+    const from = (/** @type {number} */ column) => this.columns.middle(column);
+    const thick = Math.min(RIVER * 0.4, this.columns.step * 0.6);
+    const place = { x: this.into, top: SUM, foot: SUM + RIVER, thick, least: LEAST_WEIGHT, from };
+    for (const { path, width } of river(shares, place)) {
+      const look = { d: path, class: `model-line river most ${this.kind}`, style: `stroke-width:${width}` };
+      picture.add("path", look);
+    }
+    picture.name("α · v", top + (output.length * cell) / 2);
+    picture.name("z = Σ", SUM / 2);
+    const say = exactNumber;
+    picture.vector(output, { ...this.sum, y: 0, height: SUM }, bound, signed, false, say);
     return picture;
   }
 
   part() {
     const { part, lengths, otherLength, allLength, head, signed, realColour, otherColour } = this.data;
-    const picture = this.begin(46 + (lengths.length + 1) * LINE, 6);
-    picture.strip(0, 26, part, largestSize(part), signed, this.data.isRough);
-    const left = GUTTER + 14;
+    const { start, end } = this.columns;
+    const below = PARTS + 34;
+    const picture = this.begin(below + STRIP + FUNNEL, 6);
     const longest = Math.max(...lengths, otherLength ?? 0, allLength) || 1;
-    const widthOf = (/** @type {number} */ length) =>
-      Math.max(1, (length / longest) * (this.columns.stripEnd - left - 50));
-    /** @type {(row: number, name: string, length: number, style: string, className?: string, other?: number | null) => void} */
-    const bar = (row, name, length, style, className = "", other = null) => {
-      const y = 46 + row * LINE;
-      picture.write(name, left - 8, y + 6, `name ${className}`, { anchor: "end" });
-      picture.add("rect", { x: left, y: y + 1, width: widthOf(length), height: 11, style });
-      let text = shortNumber(length);
-      if (other !== null) {
-        picture.add("rect", { x: left, y: y + 7, width: widthOf(other), height: 5, style: `fill:${otherColour}` });
-        text += ` → ${shortNumber(other)}`;
-      }
-      picture.write(text, left + widthOf(Math.max(length, other ?? 0)) + 6, y + 6, `number ${className}`);
+    const step = (end - start) / (lengths.length + 1);
+    const wide = clamp(2, step * 0.6, 30);
+    const foot = PARTS + 16;
+    const bar = (/** @type {number} */ at, /** @type {number} */ length, /** @type {string} */ style, width = wide) => {
+      const [height, x] = [Math.max(1, (length / longest) * PARTS), start + (at + 0.5) * step - wide / 2];
+      picture.add("rect", { x, y: foot - height, width, height, style });
+      return foot - height;
     };
-    lengths.forEach((length, i) => {
-      const name = _("Head {number}", { number: i + 1 });
-      if (i === head) bar(i, name, length, `fill:${realColour};opacity:1`, "strong", otherLength);
-      else bar(i, name, length, `fill:${realColour};opacity:0.38`);
+    const isLying = step >= 30;
+    const all = [...lengths, allLength];
+    all.forEach((length, at) => {
+      const look = at === head ? "strong" : "";
+      const top = bar(at, length, at < lengths.length ? `fill:${realColour};opacity:${at === head ? 1 : 0.5}` : ALL);
+      const isOther = at === head && otherLength !== null;
+      if (isOther) bar(at, otherLength, `fill:${otherColour}`, wide / 2);
+      if (!isLying && at !== head) return;
+      const middle = start + (at + 0.5) * step;
+      const text = isOther ? `${shortNumber(length)} → ${shortNumber(otherLength)}` : shortNumber(length);
+      picture.write(text, middle, top - 8, `number ${look}`, { anchor: "middle" });
+      const name = at < lengths.length ? `H${at + 1}` : "Σ";
+      picture.write(name, middle, foot + 9, `name ${look}`, { anchor: "middle" });
     });
-    bar(lengths.length, _("All heads"), allLength, "fill:currentColor;opacity:0.3");
+    picture.name("‖ · ‖", foot - PARTS / 2);
+    picture.name("z · W_O", below + STRIP / 2);
+    picture.strip(below, STRIP, part, largestSize(part), signed, this.data.isRough);
+    const { x, width } = this.sum;
+    const [top, low] = [below + STRIP, below + STRIP + FUNNEL];
+    picture.add("path", {
+      class: `funnel ${this.kind}`,
+      d: `M${x} ${low}L${start} ${top}H${end}L${x + width} ${low}Z`,
+    });
     return picture;
   }
 }
+
+const ALL = "fill:currentColor;opacity:0.3";
+
+/** How high a component is in a vector that stands. @param {number[]} vector */
+const cellOf = (vector) => clamp(0.5, Math.round((2 * VECTOR) / (vector.length || 1)) / 2, 6);

@@ -552,7 +552,7 @@ export class Walk extends PlayerView {
     const hints = {
       model: _("Click a layer to see what it does to a token; click the name of a token to follow it."),
       layer: _("What this layer adds to the token. Click a head to open it."),
-      head: _("One row of this head. Click a key to see how its score comes about."),
+      head: _("One row of this head, from below to above. Click a key to see how its score comes about."),
       cell: _("One weight. Click a product to see its two numbers."),
       number: _("Two vectors, and the product of one component of each. Click another row of the table."),
     };
