@@ -2,11 +2,13 @@
 
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from viz.locale import __main__ as locale
 from viz.pages.learn.lessons.lesson import LessonFileError, Step, filled_plainly, holds, lessons, read
+from viz.selection.choices import AttentionTab, CoreferenceTab, DecodingTab, ExperimentsTab, LearnTab
 from viz.text import messages
 
 WHOLE = """
@@ -113,9 +115,27 @@ def test_an_exercise_names_pages_tabs_and_controls_that_there_are(language: str)
     assert named - known == set()
 
 
+def test_an_exercise_names_a_tab_of_its_page_and_a_step_that_has_something_to_explore() -> None:
+    tabs = {
+        "Learn": LearnTab, "Attention": AttentionTab, "Decode": DecodingTab, "Compare": CoreferenceTab,
+        "Experiments": ExperimentsTab,
+    }  # fmt: skip
+    exercises = {lesson.name: lesson.exercise for lesson in lessons().values()}
+    named = [pair for text in exercises.values() for pair in re.findall(r"page (\w+), tab ([A-Z][\w ]*)", text)]
+    assert len(named) > 5
+    assert [(page, tab) for page, tab in named if tab not in get_args(tabs[page])] == []
+    unfolded = [
+        (name, lessons()[name].steps[int(number) - 1].explore)
+        for name, text in exercises.items()
+        for number in re.findall(r"Explore below step (\d+)", text)
+    ]
+    assert len(unfolded) > 3
+    assert [name for name, topic in unfolded if not topic] == []
+
+
 def test_a_text_that_names_a_lesson_by_its_number_means_one_that_there_is() -> None:
     """Lessons are counted from 0; one that was put in between moves the others."""
-    about = {13: "it", 12: "ablations", 14: "often-said", 2: "scaled-dot-product"}
+    about = {13: "it", 12: "ablations", 14: "often-said", 2: "scaled-dot-product", 3: "many-heads"}
     names = list(lessons())
     texts = [text for lesson in lessons().values() for step in lesson.steps for text in said_in(step)]
     named = {int(number) for text in texts for number in re.findall(r"[Ll]esson (\d+)", text)}

@@ -50,6 +50,7 @@ def strongest_off(shipped: "Shipped", *, text: str) -> View:
     found: dict[str, float | str] = {
         "tokens": len(rows), "changed": int((~stays).sum()), "same": int(stays.sum()),
         "weight": float(np.mean(weights)), "translation": trace.translation, "head": NamedHead(CROSS, layer, head),
+        "ends": sum(key == len(trace.source_tokens) - 1 for *_head, key in rows_of),
         "loss": spoken(trace.steps[most].token), "before": float(own[most]), "after": float(probabilities[most]),
     }  # fmt: skip
     found["verdict"] = said("More than half") if is_most((~stays).sum(), len(rows)) else said("At most half")
@@ -190,7 +191,7 @@ def order_without_positions(shipped: "Shipped", *, text: str) -> View:
         "encoder": reversed_words.difference, "first": first, "last": last, "layers": len(swapped.differences),
         "translation": trace.translation, "one": spoken(one), "other": spoken(other),
     }  # fmt: skip
-    found["verdict"] = said("Yes") if last > 1e-3 else said("No")
+    found["verdict"] = said("It knows some of it") if last > 1e-3 else said("It knows nothing of it")
     picture = Rows((Column(said("what is compared")), Column(said("largest difference"), is_number=True)), rows)
     caption = said(
         "The encoder's output for the same tokens; and the decoder's last row, after two tokens are swapped."

@@ -112,12 +112,16 @@ def jobs(shipped: "Shipped") -> View:
         config = shipped.translator.config
         heads += config.num_heads * (config.num_layers if site.startswith("encoder") else config.decoder_layers)
         named += 0 if measured is None else len(measured.of_heads)
-        best: dict[str, tuple[float, str]] = {}
+        best: dict[str, tuple[float, tuple[int, int], str]] = {}
         for (layer, head), of_head in ({} if measured is None else measured.of_heads).items():
             for job in of_head:
-                if job.value > best.get(job.metric, (0.0, ""))[0]:
-                    best[job.metric] = job.value, NamedHead(site, layer, head, with_site=True)
-        rows += [(JOBS[metric].name, name, f"{value:.2f}") for metric, (value, name) in best.items()]
+                if job.metric not in best or job.value > best[job.metric][0]:
+                    best[job.metric] = job.value, (layer, head), NamedHead(site, layer, head, with_site=True)
+        taught = models.taught_head(shipped.choice, site)
+        rows += [
+            (JOBS[metric].name, said("{head} (taught)", head=name) if at == taught else name, f"{value:.2f}")
+            for metric, (value, at, name) in best.items()
+        ]
     found: dict[str, float | str] = {
         "heads": heads,
         "named": named,

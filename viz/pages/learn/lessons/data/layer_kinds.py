@@ -125,8 +125,11 @@ def projections(shipped: "Shipped", *, text: str, width: int) -> View:
     return View(picture, found, caption, _FULL)
 
 
-def in_turn(shipped: "Shipped", *, text: str) -> View:
-    """For a sentence: the steps of each kind of layer that wait for one another, and layers until its ends meet."""
+def in_turn(shipped: "Shipped", *, text: str, shown: Literal["steps", "paths", "both"] = "both") -> View:
+    """For a sentence: the steps of each kind of layer that wait for one another, and layers until its ends meet.
+
+    `shown`: which of the two the table has.
+    """
     length = len(shipped.trace(text).source_tokens)
     settings = Settings(KERNEL, WINDOW)
     paper = {
@@ -139,16 +142,18 @@ def in_turn(shipped: "Shipped", *, text: str) -> View:
     found: dict[str, float | str] = {"length": length, "kernel": KERNEL, "window": WINDOW}
     found |= {f"{kind.replace('-', '_')}_steps": steps[kind] for kind in kinds}
     found |= {f"{kind.replace('-', '_')}_layers": layers[kind] for kind in kinds}
-    rows = tuple((NAMES[kind], str(steps[kind]), paper[kind][0], str(layers[kind]), paper[kind][1]) for kind in kinds)
     columns = (
         Column(said("layer")), Column(said("sequential operations"), is_number=True), Column(said("Table 1")),
         Column(said("layers to connect both ends"), is_number=True), Column(said("longest path, §4")),
     )  # fmt: skip
+    rows = [(NAMES[kind], str(steps[kind]), paper[kind][0], str(layers[kind]), paper[kind][1]) for kind in kinds]
+    places = {"steps": (0, 1, 2), "paths": (0, 3, 4), "both": range(len(columns))}[shown]
     caption = said(
-        "Counted for {length} tokens, k = {kernel}, r = {window}. A single recurrent layer takes n steps.",
+        "Counted for {length} tokens, k = {kernel}, r = {window}. One recurrent layer alone takes n steps.",
         length=length, kernel=KERNEL, window=WINDOW,
     )  # fmt: skip
-    return View(Rows(columns, rows), found, caption, _FULL)
+    table = Rows(tuple(columns[at] for at in places), tuple(tuple(row[at] for at in places) for row in rows))
+    return View(table, found, caption, _FULL)
 
 
 def influence(shipped: "Shipped", *, kind: Kind, layers: int) -> View:

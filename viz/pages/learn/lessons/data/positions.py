@@ -217,7 +217,7 @@ def padding(shipped: "Shipped", *, texts: list[str]) -> View:
         "sentences": len(texts), "longest": longest, "shortest": min(lengths), "padded": int((real == 0).sum()),
         "same": sum(trace.translation == other for trace, other in zip(traces, together, strict=True)),
     }  # fmt: skip
-    found["verdict"] = said("No") if found["same"] == len(texts) else said("Yes")
+    found["verdict"] = said("No, it does not") if found["same"] == len(texts) else said("Yes, it does")
     picture = MatrixData(
         values=real,
         row_tokens=[" ".join(text.split()[:4]) + " …" for text in texts],

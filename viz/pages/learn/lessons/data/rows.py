@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from jaxtyping import Float
 
-from viz.access import attention
+from viz.access import attention, models
 from viz.pages.learn.lessons.data.shipped import of_weights
 from viz.pages.learn.lessons.lesson import OfHead
 from viz.pages.learn.lessons.pictures import Bars, FullPage, LiveRow, View
@@ -159,8 +159,7 @@ def sharp_and_soft(shipped: "Shipped", *, text: str, site: str) -> View:
     )
     names = [row_parts(name, writes=trace.rows_write(site))[1] for name in trace.row_names(site)]
     sharp, soft = (
-        said("“{token}” in {head}", token=spoken(names[row]), head=NamedHead(site, layer, head))
-        for layer, head, row in (low, high)
+        _row_of(shipped, NamedHead(site, layer, head), spoken(names[row])) for layer, head, row in (low, high)
     )
     series: dict[str, np.ndarray] = {sharp: rows[low], soft: rows[high]}
     found: dict[str, float | str] = {
@@ -173,6 +172,13 @@ def sharp_and_soft(shipped: "Shipped", *, text: str, site: str) -> View:
     layer, head, _ = high
     choices = {"text": text, "site": site, "layer": layer, "head": head}
     return View(picture, found, caption, FullPage("attention", choices))
+
+
+def _row_of(shipped: "Shipped", head: NamedHead, token: str) -> Message:
+    """A row by its token and its head, and whether that was taught what it does."""
+    if models.taught_head(shipped.choice, head.site) == (head.layer, head.head):
+        return said("“{token}” in {head} (taught, lesson 13)", token=token, head=head)
+    return said("“{token}” in {head}", token=token, head=head)
 
 
 def two_heads(shipped: "Shipped", *, text: str, head: str, other: str, word: str) -> View:

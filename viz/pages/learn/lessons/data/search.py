@@ -38,8 +38,11 @@ _WITHOUT: Final = {
 }
 
 
-def without_heads(shipped: "Shipped", *, text: str, heads: list[str]) -> View:
-    """The translation as it is, and with each of some heads switched off, one at a time."""
+def without_heads(shipped: "Shipped", *, text: str, heads: list[str], word: str) -> View:
+    """The translation as it is, and with each of some heads switched off, one at a time.
+
+    `word`: of the translation; found is what is written in its place after the words before it, without the first head.
+    """
     trace = shipped.trace(text)
     rows: list[tuple[str | Marked, ...]] = [(said("none"), trace.translation, "")]
     found: dict[str, float | str] = {"translation": trace.translation}
@@ -61,7 +64,14 @@ def without_heads(shipped: "Shipped", *, text: str, heads: list[str]) -> View:
         if result.first_difference is not None and not site.startswith("encoder"):
             row = trace.weights(site, layer, [head])[0, result.first_difference]
             found[f"looks_{number}"] = word_of_key(trace, site, int(row.argmax()))
-    found |= {"changed": changed, "heads": len(heads), "verdict": said("Yes") if found["changed_1"] else said("No")}
+    ids, at = [step.token_id for step in trace.steps], shipped.row(trace, DECODER, word)
+    forced = shipped.translator.trace_tokens(text, ids, edits=[SwitchOff(*places[0])])
+    found |= {
+        "changed": changed, "heads": len(heads), "word": word,
+        "verdict": said("Yes, it changes") if found["changed_1"] else said("No, it stays"),
+        "kept": spoken(shipped.translator.all_tokens()[forced.predicted_ids[at]]),
+        "first": trace.translation.split()[0], "first_1": str(found["without_1"]).split()[0],
+    }  # fmt: skip
     columns = (Column(said("switched off")), Column(said("German"), language=_GERMAN), Column(said("changed")))
     caption = said("Each row is a whole translation, written again without that head. Differences are **marked**.")
     (site, layer, head), *_ = places
@@ -88,9 +98,9 @@ def three_interventions(shipped: "Shipped", *, text: str, other: str, head: str,
         Column(said("resulting choice"), language=_GERMAN),
     )  # fmt: skip
     caption = said(
-        "Each acts in every row. The change is that of log p of “{word}” − log p of “{other}”, which is {before} "
-        "nats in the unchanged model.",
-        word=word, other=spoken(stated.against), before=signed(stated.verdict.before, 1),
+        "{verdict} Each acts in every row. The change is that of log p of “{word}” − log p of “{other}”, which is "
+        "{before} nats in the unchanged model.",
+        verdict=sentence(stated), word=word, other=spoken(stated.against), before=signed(stated.verdict.before, 1),
     )  # fmt: skip
     rows = tuple((each.title, signed(each.change, 1), each.token) for each in all_three)
     choices = {"text": text, "other_text": other, "site": site, "layer": layer, "head": number, "step": step}
@@ -239,7 +249,8 @@ def greedy_and_beam(shipped: "Shipped", *, text: str) -> View:
         "greedy_score": greedy_end.score or 0.0, "beam_score": beam_end.score or 0.0,
         "same": "yes" if greedy == beam else "no",
     }  # fmt: skip
-    found["verdict"] = said("No") if beam_end.total > greedy_end.total else said("Yes")
+    is_beaten = beam_end.total > greedy_end.total
+    found["verdict"] = said("No, it misses it") if is_beaten else said("Yes, it finds it")
     rows = (
         (said("greedy"), greedy, *_numbers(greedy_end)),
         (said("beam of {width}", width=WIDTH), differing(greedy, beam), *_numbers(beam_end)),
@@ -289,7 +300,7 @@ def widths(shipped: "Shipped", *, text: str, widths: list[int]) -> View:
         "worst": widths[worst], "before_worst": widths[max(0, worst - 1)],
     }  # fmt: skip
     found |= {f"width_{width}": own for width, (own, _) in results.items()}
-    found["verdict"] = said("No") if found["falls"] else said("Yes")
+    found["verdict"] = said("No, not always") if found["falls"] else said("Yes, always")
     picture = Curves(
         x=np.array(widths, float), lines={said("score"): scores}, x_name=said("beam width, 1 is greedy decoding"),
         y_name=said("score"), points={said("result of each width"): (np.array(widths, float), scores)},

@@ -253,9 +253,12 @@ def neighbours(shipped: "Shipped", *, word: str, other: str) -> View:
     }  # fmt: skip
     near = said("Yes, the nearest") if rank == 1 else said("Yes, but not the nearest")
     found["verdict"] = near if rank <= NEIGHBOURS else said("No")
-    tokens = [*(one.token for one in nearest), space.tokens[its]]
-    values = np.array([*(one.cosine for one in nearest), float(cosines[its])])
-    picture = Bars(labels=tokens, series={said("cosine"): values}, number=said("cosine"), marked=len(nearest))
+    further = [] if rank <= NEIGHBOURS else [(space.tokens[its], float(cosines[its]))]
+    tokens, values = zip(*((one.token, one.cosine) for one in nearest), *further, strict=True)
+    picture = Bars(
+        labels=tokens, series={said("cosine"): np.array(values)}, number=said("cosine"),
+        marked=min(rank - 1, NEIGHBOURS),
+    )  # fmt: skip
     caption = said(
         "The {count} tokens nearest to “{word}” in the matrix; the marked bar is “{other}”.",
         count=len(nearest), word=word, other=other,

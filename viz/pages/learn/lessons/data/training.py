@@ -135,13 +135,14 @@ def by_length(shipped: "Shipped", *, presets: list[str], dev_set: str) -> View:
             raise _not_measured(preset, dev_set)
     curves = {preset: np.array([score.chrf for score in scores]) for preset, scores in groups.items()}
     (first, *_), (with_it, without) = groups.values(), curves.values()
-    apart = with_it - without
+    apart, (_shortest, then, *_) = with_it - without, first
     falls = with_it[0] - with_it[-1], without[0] - without[-1]
     found: dict[str, float | str] = {
         "dev_set": dev_set, "sentences": sum(score.sentences for score in first),
         "short": first[0].at_most, "long": first[-1].at_least,
         "short_with": with_it[0], "short_without": without[0], "long_with": with_it[-1], "long_without": without[-1],
-        "apart_short": apart[0], "apart_long": apart[-1], "falls_with": falls[0], "falls_without": falls[1],
+        "apart_short": apart[0], "apart_least": apart[1:].min(), "apart_most": apart[1:].max(),
+        "then_least": then.at_least, "then_most": then.at_most, "falls_with": falls[0], "falls_without": falls[1],
     }  # fmt: skip
     found["verdict"] = said("The one without attention") if falls[1] > falls[0] else said("The one with attention")
     picture = Bars(
