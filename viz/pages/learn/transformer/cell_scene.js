@@ -1,121 +1,152 @@
 // The fourth and the fifth depth: one weight of a row, from its products to what it takes from the value; and one product.
+// They stand in the place of the head's rows: one key of these, opened over the width of the tower.
 import { closest } from "../../../pictures/shared/items.js";
 import { _ } from "../../../pictures/shared/messages.js";
 import { element, rowElement, tokenElement } from "../../../pictures/shared/picture.js";
 import { whyLink } from "../../../pictures/shared/why_link.js";
-import { exactNumber, KeyColumns, noteAt, shortNumber, shortWeight } from "./row_pictures.js";
-import { StepPictures } from "./row_steps.js";
+import { HeadScene, row } from "./head_scene.js";
+import { exactNumber, noteAt, shortNumber, shortWeight } from "./row_pictures.js";
 
-/** @import { RowData } from "./row_steps.js" */
-/** @typedef {import("./walk.js").Walk} Walk */
-
-export class CellScene {
-  /** @param {Walk} walk @param {RowData} row */
-  constructor(walk, row) {
-    this.walk = walk;
-    this.row = row;
-    this.element = element("div", "cell-scene");
-    const choose = (/** @type {Event} */ event) => {
-      const part = /** @type {SVGElement | null} */ (closest(event, "[data-dimension]"));
-      if (!part) return;
-      walk.go({ depth: "number", dimension: Number(part.dataset.dimension) }, part);
-      event.preventDefault();
-    };
-    this.element.addEventListener("click", choose);
-    this.element.addEventListener("into", choose);
+export class CellScene extends HeadScene {
+  get name() {
+    return "cell-scene";
   }
 
-  draw() {
-    const { row } = this;
-    const at = row.followed;
-    const key = row.columns[at];
-    const tower = { left: 58, pitch: (this.walk.width - 58 - 96) / row.columns.length, columns: row.columns.length };
-    const columns = new KeyColumns(tower, this.walk.width, row.columns.length, false);
-    const picture = new StepPictures(row, columns, 0, "self");
-    const shown = row.other ?? row.real;
+  get pair() {
+    return tokenElement(this.data.columns[this.data.followed].label);
+  }
+
+  drawSummary() {
+    const { query, writes, columns, followed } = this.data;
+    const { site, layer, head, row: position, edit } = this.walk.state;
+    const isAsked = this.walk.header.asks && !edit;
+    const why = isAsked ? [" ", whyLink({ site, layer, head }, [position, columns[followed].key])] : [];
+    this.summary.classList.add("aside");
+    this.summary.replaceChildren(element("h4", "", rowElement(query, writes), " · ", this.pair, ...why));
+  }
+
+  /** The component that is looked at; -1 for none. */
+  get component() {
+    return -1;
+  }
+
+  /** What makes its rows, from below. */
+  steps() {
+    const { steps, followed } = this.data;
+    return [
+      () => row(steps[0], this.pictures.product(this.component).finished()),
+      () => row({ ...steps[4], text: "" }, this.chain()),
+      () => row({ ...steps[5], text: "" }, this.pictures.valueOf(followed)),
+    ];
+  }
+
+  /** From the score to what is added. */
+  chain() {
+    const { data } = this;
+    const at = data.followed;
+    const shown = data.other ?? data.real;
     const chain = [
-      [row.score, shortNumber(row.dots[at])],
-      [row.isScaled ? _("scaled") : _("not scaled"), shortNumber(shown.scaled[at])],
+      [data.score, shortNumber(data.dots[at])],
+      [data.isScaled ? _("scaled") : _("not scaled"), shortNumber(shown.scaled[at])],
       [_("after the mask"), shown.cut[at] ? "−∞" : shortNumber(shown.scaled[at])],
       [_("exp(s − m), of a sum of {sum}", { sum: shortNumber(shown.sharesSum) }), shortWeight(shown.shares[at])],
       [_("weight α"), exactNumber(shown.weights[at])],
-      [_("it adds to the output: norm of α · v"), shortNumber(Math.hypot(...row.weighted[at]))],
+      [_("it adds to the output: norm of α · v"), shortNumber(Math.hypot(...data.weighted[at]))],
     ];
-    const { site, layer, head, row: position, edit } = this.walk.state;
-    const isAsked = this.walk.header.asks && !edit;
-    const why = isAsked ? [" ", whyLink({ site, layer, head }, [position, key.key])] : [];
-    const pair = element("h4", "", rowElement(row.query, row.writes), " · ", tokenElement(key.label), ...why);
-    const words = element("p", "text", row.steps[0].text);
     const cells = chain.map(([name, value]) =>
       element("li", "", element("span", "muted", name), element("b", "", value)),
     );
-    const parts = [
-      () => pair,
-      () => words,
-      () => element("div", "picture", picture.draw(0)),
-      () => element("ol", "cell-chain", ...cells),
-      () => element("div", "picture", picture.valueOf(at)),
-    ];
-    this.walk.fill(this.element, parts, 3);
+    const { start, end } = this.columns;
+    return element(
+      "ol",
+      { className: "cell-chain", style: `margin-left:${start}px;max-width:${end - start}px` },
+      ...cells,
+    );
+  }
+
+  // ---- pointer and keyboard ----
+
+  /** @param {Event} event */
+  choose(event) {
+    const part = /** @type {SVGElement | null} */ (closest(event, "[data-dimension]"));
+    if (!part) return;
+    this.walk.go({ depth: "number", dimension: Number(part.dataset.dimension) }, part);
+    event.preventDefault();
+  }
+
+  /** @param {Event} event */
+  enter(event) {
+    this.choose(event);
   }
 
   /** @param {PointerEvent} event */
   tell(event) {
     const note = noteAt(event);
     if (note) this.walk.tooltip.showContent(event, "", element("div", "tooltip-value", note));
+    else if (this.tokenAt(event) >= 0) super.tell(event);
     else this.walk.tooltip.hide();
   }
 }
 
-export class NumberScene {
-  /** @param {Walk} walk @param {RowData} row */
-  constructor(walk, row) {
-    this.walk = walk;
-    this.row = row;
-    this.element = element("div", "number-scene");
-    this.element.addEventListener("click", (event) => {
-      const part = closest(event, "tr[data-dimension]");
-      if (part) walk.go({ dimension: Number(part.dataset.dimension) });
-    });
+export class NumberScene extends CellScene {
+  table = element("div", "number-table");
+
+  get name() {
+    return "number-scene";
+  }
+
+  get component() {
+    return Math.min(this.walk.state.dimension, this.data.q.length - 1);
   }
 
   draw() {
-    const { row, walk } = this;
-    const at = row.followed;
-    const dimension = Math.min(walk.state.dimension, row.q.length - 1);
-    const [q, k, product] = [row.q[dimension], row.k[at][dimension], row.products[at][dimension]];
-    const key = tokenElement(row.columns[at].label);
-    const equation = element(
-      "p",
-      "number-equation",
-      exactNumber(q),
-      " × ",
-      exactNumber(k),
-      " = ",
-      element("b", "", exactNumber(product)),
-    );
-    if (row.score !== "q · k") equation.textContent = `${row.score}: ${exactNumber(product)}`;
+    super.draw();
+    this.element.append(this.table);
+    this.table.addEventListener("click", (event) => {
+      const part = closest(event, "tr[data-dimension]");
+      if (part) this.walk.go({ dimension: Number(part.dataset.dimension) });
+    });
+    const { data, component } = this;
+    const { q, followed: at } = data;
     let sum = 0;
-    const rows = row.q.map((value, i) => {
-      sum += row.products[at][i];
-      const cells = [String(i + 1), ...[value, row.k[at][i], row.products[at][i], sum].map(exactNumber)].map((text) =>
+    const rows = q.map((value, i) => {
+      sum += data.products[at][i];
+      const cells = [String(i + 1), ...[value, data.k[at][i], data.products[at][i], sum].map(exactNumber)].map((text) =>
         element("td", "", text),
       );
-      const line = element("tr", { dataset: { dimension: i }, className: i === dimension ? "now" : "" }, ...cells);
-      return line;
+      return element("tr", { dataset: { dimension: i }, className: i === component ? "now" : "" }, ...cells);
     });
     const titles = [
       element("th", "", _("Component")),
-      element("th", "", "q · ", rowElement(row.query, row.writes)),
-      element("th", "", "k · ", key),
+      element("th", "", "q · ", rowElement(data.query, data.writes)),
+      element("th", "", "k · ", this.pair),
       element("th", "", "q × k"),
       element("th", "", _("sum so far")),
     ];
-    const table = element("table", "", element("tr", "", ...titles), ...rows);
-    this.element.replaceChildren(equation, element("div", "number-table", table));
+    this.table.replaceChildren(element("table", "", element("tr", "", ...titles), ...rows));
+  }
+
+  /** Above the products, the one that is looked at. */
+  steps() {
+    const [products, ...above] = super.steps();
+    return [products, () => element("li", "step", element("div", "picture", this.equation())), ...above];
+  }
+
+  equation() {
+    const { data, component } = this;
+    const [q, k, product] = [data.q, data.k[data.followed], data.products[data.followed]].map((all) => all[component]);
+    const words =
+      data.score === "q · k"
+        ? [exactNumber(q), " × ", exactNumber(k), " = ", element("b", "", exactNumber(product))]
+        : [`${data.score}: ${exactNumber(product)}`];
+    const { start, end } = this.columns;
+    const style = `margin-left:${start}px;width:${end - start}px`;
+    return element("p", { className: "number-equation", style }, ...words);
   }
 
   arrive() {
-    this.element.querySelector(".now")?.scrollIntoView({ block: "nearest" });
+    super.arrive();
+    const line = this.table.querySelector(".now");
+    if (line instanceof HTMLElement) this.table.scrollTop = line.offsetTop - this.table.clientHeight / 2;
   }
 }

@@ -34,19 +34,29 @@ export class HeadScene {
     this.heads.ariaLabel = _("Keys: arrow keys move, Enter goes into one");
     const rows = element("div", "head-rows", this.ground, this.into, this.list, this.heads);
     this.machine = new LayerMachine(walk, rows);
-    this.element = element("div", "head-scene", this.summary, this.machine.element, this.status);
+    this.element = element("div", this.name, this.summary, this.machine.element, this.status);
     this.element.addEventListener("pointerleave", () => this.light(-1));
-    const into = (/** @type {Event} */ event) =>
-      this.follow(this.columnAt(/** @type {MouseEvent} */ (event)), closest(event, ".ground"));
-    this.list.addEventListener("click", into);
-    this.element.addEventListener("into", (event) => {
-      if (this.lit < 0) return;
-      this.follow(this.lit);
-      event.preventDefault();
-    });
+    this.list.addEventListener("click", (event) => this.choose(event));
+    this.element.addEventListener("into", (event) => this.enter(event));
     this.heads.addEventListener("focusin", (event) => this.visit(this.tokenAt(event)));
     this.heads.addEventListener("focusout", () => this.light(-1));
     this.heads.addEventListener("keydown", (event) => this.press(event));
+  }
+
+  get name() {
+    return "head-scene";
+  }
+
+  /** @param {MouseEvent} event */
+  choose(event) {
+    this.follow(this.columnAt(event), closest(event, ".ground"));
+  }
+
+  /** A wheel leads in. @param {Event} event */
+  enter(event) {
+    if (this.lit < 0) return;
+    this.follow(this.lit);
+    event.preventDefault();
   }
 
   /** The column of the key whose button an event belongs to, or -1. @param {Event} event */
@@ -79,8 +89,8 @@ export class HeadScene {
     Object.assign(this.into.style, { left: `${this.machine.x(column) - pitch * 0.3}px`, width: `${pitch * 0.6}px` });
     this.drawSummary();
     this.drawKeys();
-    const steps = this.data.steps.slice(1).map((_step, i) => () => this.buildStep(i + 1));
-    this.walk.fill(this.list, [() => this.firstStep(), ...steps], 7, () => {
+    const steps = this.steps();
+    this.walk.fill(this.list, steps, steps.length, () => {
       const ringed = this.list.children[this.walk.ringed];
       ringed?.classList.add("ringed");
       queueMicrotask(() => ringed?.scrollIntoView({ block: "nearest" }));
@@ -138,19 +148,23 @@ export class HeadScene {
     if (hadFocus) followed.focus();
   }
 
+  /** What makes its rows, from below. */
+  steps() {
+    const steps = this.data.steps.slice(1).map((_step, i) => () => this.buildStep(i + 1));
+    return [() => this.firstStep(), ...steps];
+  }
+
   firstStep() {
     const text = _(
       "From the vectors of the tokens the head computes a query for this row and a key for every column, {count} numbers each, from top to bottom.",
       { count: this.data.q.length },
     );
-    const words = stepWords({ title: _("Query and keys"), formula: "q = x W_Q, k = x W_K", text });
-    return element("li", "step", words, element("div", "picture", this.pictures.vectors()));
+    return row({ title: _("Query and keys"), formula: "q = x W_Q, k = x W_K", text }, this.pictures.vectors());
   }
 
   /** @param {number} step */
   buildStep(step) {
-    const picture = element("div", "picture", this.pictures.draw(step));
-    return element("li", "step", stepWords(this.data.steps[step]), picture);
+    return row(this.data.steps[step], this.pictures.draw(step));
   }
 
   // ---- pointer and keyboard ----
@@ -242,6 +256,10 @@ export class HeadScene {
   /** @param {number} column @param {Element | null} [through] */
   follow(column, through = null) {
     const key = this.data.columns[column];
-    if (key) this.walk.go({ depth: "cell", key: key.key }, through);
+    const { depth } = this.walk.state;
+    if (key) this.walk.go({ depth: depth === "number" ? depth : "cell", key: key.key }, through);
   }
 }
+
+/** A picture with what is said of it. @param {{ title: string, formula?: string, text: string }} words @param {HTMLElement} picture */
+export const row = (words, picture) => element("li", "step", stepWords(words), element("div", "picture", picture));

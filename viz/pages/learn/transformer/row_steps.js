@@ -2,6 +2,7 @@
 import { colourAt } from "../../../pictures/shared/drawing.js";
 import { _ } from "../../../pictures/shared/messages.js";
 import { clamp } from "../../../pictures/shared/picture.js";
+import { shortened } from "./lit_tokens.js";
 import { LEAST_WEIGHT, river } from "./machine_shapes.js";
 import { exactNumber, largestSize, Picture, shortNumber, shortWeight, signedColour } from "./row_pictures.js";
 
@@ -29,7 +30,6 @@ import { exactNumber, largestSize, Picture, shortNumber, shortWeight, signedColo
 const [BARS, VECTOR] = [52, 96];
 const CELL_STANDING = 38;
 const CELL_LYING = 22;
-const PRODUCT_HEIGHT = 182;
 /** Of the values: how high the river is that they enter, and their sum, and how wide that is at most. */
 const [RIVER, SUM, WIDEST_SUM] = [44, 16, 260];
 /** Of what the head adds: its strip, and the bars of all heads above. */
@@ -44,10 +44,10 @@ export class StepPictures {
     this.kind = kind;
   }
 
-  /** The picture of a step. @param {number} step from 0 */
+  /** The picture of a step. @param {number} step from 1; 0 is of one key alone */
   draw(step) {
-    const { product, dots, scaled, mask, softmax, values, part } = this;
-    return [product, dots, scaled, mask, softmax, values, part][step].call(this).finished();
+    const { dots, scaled, mask, softmax, values, part } = this;
+    return [dots, scaled, mask, softmax, values, part][step - 1].call(this).finished();
   }
 
   /** @param {number} height @param {number} step */
@@ -68,49 +68,56 @@ export class StepPictures {
     return this.data.other ? this.data.otherColour : this.data.realColour;
   }
 
-  product() {
+  /** One score: products of two vectors, from the column of its key and back into it. @param {number} component that is looked at; -1 for none */
+  product(component) {
     const { q, k, products, dots, followed, columns, query, signed, realColour } = this.data;
     const { start, end } = this.columns;
-    const picture = this.begin(PRODUCT_HEIGHT, 0);
+    const [bars, high, strips] = [FUNNEL + 2, 84, FUNNEL + 98];
+    const foot = strips + 82;
+    const picture = this.begin(foot + FUNNEL, 0);
     const bound = Math.max(largestSize(q), largestSize(k));
     const width = (end - start) / q.length;
     const values = products[followed];
-    const [low, high] = [Math.min(0, ...values), Math.max(0, ...values)];
-    const scale = 84 / (high - low || 1);
-    const zero = 2 + high * scale;
+    const [low, most] = [Math.min(0, ...values), Math.max(0, ...values)];
+    const scale = high / (most - low || 1);
+    const zero = bars + most * scale;
+    this.funnel(picture, this.columns.middle(followed), foot + FUNNEL, foot);
+    if (component < 0) this.funnel(picture, this.columns.middle(followed), 0, FUNNEL);
+    else this.funnel(picture, start + (component + 0.5) * width, bars, 0, width);
     picture.name("q × k", zero);
     values.forEach((value, i) => {
       const height = Math.max(Math.abs(value) * scale, 0.75);
       const corner = { x: start + i * width, y: value < 0 ? zero : zero - height };
       const size = { width: width - (width > 4 ? 1 : 0), height };
-      picture.add("rect", { ...corner, ...size, style: `fill:${realColour}` });
-      picture.add("rect", { x: corner.x, y: 0, width, height: 90, class: "product", "data-dimension": i });
+      const look = component < 0 || i === component ? "" : ";opacity:0.4";
+      picture.add("rect", { ...corner, ...size, style: `fill:${realColour}${look}` });
+      picture.add("rect", { x: corner.x, y: bars, width, height: high, class: "product", "data-dimension": i });
     });
     const note = (/** @type {number} */ i) => {
       const product = `${exactNumber(q[i])} × ${exactNumber(k[followed][i])} = ${exactNumber(values[i])}`;
       return _("component {number}: {value}", { number: i + 1, value: product });
     };
-    picture.areas.push({
-      x: start,
-      y: 0,
-      width: end - start,
-      height: 90,
-      count: values.length,
-      isUpright: false,
-      note,
-    });
+    const area = { x: start, y: bars, width: end - start, height: high };
+    picture.areas.push({ ...area, count: values.length, isUpright: false, note });
     picture.line("zero", [start, end], [zero, zero]);
     picture.total(`Σ = ${shortNumber(dots[followed])}`, zero);
     for (const [at, name, token, numbers] of /** @type {[number, string, string, number[]][]} */ ([
       [0, "q", query, q],
       [1, "k", columns[followed].label, k[followed]],
     ])) {
-      const top = 100 + at * 42;
-      picture.name(name, top + 18);
+      const top = strips + at * 42;
+      picture.name(name, top + 12);
       picture.strip(top, 36, numbers, bound, signed);
-      picture.total(token, top + 18);
+      picture.total(shortened(token, start < 100 ? 7 : 14), top + 12);
     }
     return picture;
+  }
+
+  /** From one column, at `narrow`, to all, at `wide`. @param {Picture} picture @param {number} x @param {number} narrow @param {number} wide @param {number} [width] */
+  funnel(picture, x, narrow, wide, width = this.columns.step) {
+    const { start, end } = this.columns;
+    const d = `M${x - width / 2} ${narrow}L${start} ${wide}H${end}L${x + width / 2} ${narrow}Z`;
+    picture.add("path", { class: `funnel ${this.kind}`, d });
   }
 
   /** The vectors that are compared: a key above each column, and the query beside them. */
@@ -146,15 +153,18 @@ export class StepPictures {
   /** What one key's value adds to the output: the value, and the same times its weight. @param {number} column */
   valueOf(column) {
     const { values, weighted, signed } = this.data;
-    const picture = new Picture(this.columns, 70, _("The value, and the value times its weight"));
+    const [top, foot] = [FUNNEL, FUNNEL + 78];
+    const picture = new Picture(this.columns, foot + FUNNEL, _("The value, and the value times its weight"));
     const bound = largestSize(values[column]);
-    for (const [name, numbers, top] of /** @type {[string, number[], number][]} */ ([
+    this.funnel(picture, this.columns.middle(column), foot + FUNNEL, foot);
+    this.funnel(picture, this.into, 0, top);
+    for (const [name, numbers, at] of /** @type {[string, number[], number][]} */ ([
       ["α · v", weighted[column], 0],
-      ["v", values[column], 36],
+      ["v", values[column], 42],
     ])) {
-      picture.name(name, top + 15);
-      picture.strip(top, 30, numbers, bound, signed);
-      picture.total(`‖${name}‖ = ${shortNumber(Math.hypot(...numbers))}`, top + 15);
+      picture.name(name, top + at + 12);
+      picture.strip(top + at, 36, numbers, bound, signed);
+      picture.total(`‖·‖ ${shortNumber(Math.hypot(...numbers))}`, top + at + 12);
     }
     return picture.finished();
   }
@@ -307,11 +317,7 @@ export class StepPictures {
     picture.name("z · W_O", below + STRIP / 2);
     picture.strip(below, STRIP, part, largestSize(part), signed, this.data.isRough);
     const { x, width } = this.sum;
-    const [top, low] = [below + STRIP, below + STRIP + FUNNEL];
-    picture.add("path", {
-      class: `funnel ${this.kind}`,
-      d: `M${x} ${low}L${start} ${top}H${end}L${x + width} ${low}Z`,
-    });
+    this.funnel(picture, x + width / 2, below + STRIP + FUNNEL, below + STRIP, width);
     return picture;
   }
 }
