@@ -249,8 +249,7 @@ def _rule(description: "HeadDescription", main: "Number") -> str:
     names_parts = _is_most(description) and description.kind != "mixed" and not description.is_less
     if names_parts and (largest := _largest(description)):
         where = _("{where}, most of all {parts}", where=where, parts=largest)
-    if not description.everywhere and main.metric not in _SOURCES:
-        where = _("{where}, if there is one", where=where)
+    where = _if_any(where, main)
     if description.kind == "leftover":
         return _("The little that is left attends to {where}.", where=where)
     if description.kind == "mixed":
@@ -264,6 +263,13 @@ def _rule(description: "HeadDescription", main: "Number") -> str:
     if _is_most(description):
         return _("Attends to {where}.", where=where)
     return _("{part} of its free weight goes to {where}.", where=where, part=part)
+
+
+def _if_any(where: str, number: "Number") -> str:
+    """Of a share of rows that have such a key, said so."""
+    if number.everywhere or number.metric in _SOURCES:
+        return where
+    return _("{where}, if present", where=where)
 
 
 def _part(number: "Number", where: str) -> str:
@@ -326,8 +332,8 @@ def _unusual(main: "Number", description: "HeadDescription") -> str:
         return _("Attends to the same tokens in every row: {value} of its picture.", value=value)
     if main.metric in _UNUSUAL:
         return _(_UNUSUAL[main.metric][main.value < main.middle], value=value, rank=rank)
-    message = "Attends to {where} more than most heads: {value} of its free weight, {rank}."
-    return _(message, where=_where(main.metric, description), value=value, rank=rank)
+    message = "More than most heads, it attends to {where}: {value} of its free weight, {rank}."
+    return _(message, where=_if_any(_(_where(main.metric, description)), main), value=value, rank=rank)
 
 
 def _more(more: "More", description: "HeadDescription") -> Line:
@@ -361,7 +367,7 @@ def _more(more: "More", description: "HeadDescription") -> Line:
             return Line(_unusual(number, description), with_commas(_beside(number, description)))
         case "part":
             assert number is not None
-            where = _(_where(number.metric, description))
+            where = _if_any(_(_where(number.metric, description)), number)
             return Line(_part(number, where), with_commas([*_spread(number, description), _middle(number)]))
     (token, most), *others = _liked(description)
     message = "It gives {token} {times} times as much as uniform attention would."

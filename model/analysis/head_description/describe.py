@@ -39,6 +39,8 @@ SAMPLES: Final = 200
 #: Shares of weight at rest.
 IDLE: Final = 0.75
 ASLEEP: Final = 0.9
+#: From here on nothing is said of the rest.
+GONE: Final = 0.98
 #: Nats below which a head spreads over nearly everything.
 EVEN: Final = 0.15
 #: A head without a rule that looks at this part of the keys spreads over most of them.
@@ -120,6 +122,7 @@ class Number:
     heads: int
     runner_up: float  #: the highest of the other heads
     texts: float | None  #: share of texts in which it is above an even look
+    everywhere: bool  #: whether nearly all free weight is of rows that have such a key
     by_length: tuple[float, float] | None  #: in the shortest and in the longest third of the texts, where these differ
     middle_half: tuple[float, float] | None  #: between which half of the texts have it; None where no text has it alone
 
@@ -154,7 +157,6 @@ class HeadDescription:
     kind: Kind
     main: Number | None  #: None of "too little", "sinks" and "nothing"
     is_most: bool  #: of a rule, whether it is most of the free weight
-    everywhere: bool  #: whether nearly all free weight is of rows that have such a key
     job: HeadJob | None  #: what it was measured to do, which is said first
     rest: Number
     rest_on: tuple[RestPlace, ...]  #: where any head of the site rests
@@ -364,6 +366,7 @@ class _Table:
             heads=self.heads,
             runner_up=float(np.delete(values, head).max(initial=0.0)),
             texts=float(self.above[metric, head]) if is_cell else None,
+            everywhere=not is_cell or bool(self.part[metric, head] > 0.8),
             by_length=(lengths[0], lengths[1]) if differs else None,
             middle_half=(low, high) if is_by_text else None,
         )
@@ -377,7 +380,8 @@ class _Table:
         kind: Kind
         main: Number | None = rule
         if rest.value >= ASLEEP:
-            kind = "leftover" if rule.value >= MOST and among_first and self.nats[cell, head] > 0 else "too little"
+            is_told = rest.value < GONE and rule.value >= MOST and among_first and self.nats[cell, head] > 0
+            kind = "leftover" if is_told else "too little"
         elif divergence < EVEN:
             kind, main = "spreads", self.number(self.metrics.index("fill"), head)
         elif self._is_for_sinks(head, rule.value * float(self.part[cell, head])):
@@ -395,7 +399,6 @@ class _Table:
             kind=kind,
             main=None if kind == "too little" else main,
             is_most=rule.value >= MOST,
-            everywhere=bool(self.part[self.cells.index(rule.metric), head] > 0.8),
             job=job,
             rest=rest,
             rest_on=self.rest_on,
@@ -441,18 +444,22 @@ class _Table:
             return "spreads", fill
         if main := next((number for number in unusual if self._says_something(number, head)), None):
             return "unusual", main
-        part = next((number for number in self._largest_parts(head) if number.value >= LEAST), None)
+        noticed = self.value[: len(self.cells), head] * self.part[:, head] >= NOTICED
+        parts = (each for each in self._largest_parts(head) if noticed[self.cells.index(each.metric)])
+        part = next((each for each in parts if each.value >= LEAST), None)
         return ("mixed", part) if part is not None else ("nothing", None)
 
     def _largest_parts(self, head: int) -> Iterator[Number]:
         """What a head gives more to than an even look would and the typical head does; first what few heads have."""
         of_cells = slice(0, len(self.cells))
         value, even, middle = self.value[of_cells, head], self.even[:, head], self.middle[of_cells]
-        own = self.is_above[:, head] & (value >= ABOVE * middle) & (value * self.part[:, head] >= NOTICED)
+        of_kinds, part = np.isin(self.cells, CELLS_OF_KINDS), self.part[:, head]
+        # Of rare tokens, which many texts have.
+        rare = of_kinds & (value >= np.maximum(LEAST, 2 * middle)) & (part >= LEAST)
+        own = self.is_above[:, head] & (value >= ABOVE * middle) & ((value * part >= NOTICED) | rare)
         told = own & (self.parts_of_gain[:, head] >= A_PART)
         is_rare = (self.value[of_cells] > value[:, None]).sum(1) < COMMON * self.heads
         order = np.argsort(-gain(value, np.maximum(middle, even)), kind="stable").tolist()
-        of_kinds = np.isin(self.cells, CELLS_OF_KINDS)
         for usable in (told & is_rare, told & ~is_rare, own & ~told & of_kinds):
             yield from (self.number(cell, head) for cell in order if usable[cell])
 
@@ -478,7 +485,7 @@ class _Table:
         if (same := self.number(self.metrics.index("same keys"), head)).value >= MOST:
             said.append(same)
         parts = self._largest_parts(head)
-        if kind == "mixed" or (kind == "spreads" and self.divergence[head] < NEARLY_EVEN):
+        if kind == "spreads" and self.divergence[head] < NEARLY_EVEN:
             parts = iter(())
         clear = (number for number in unusual if self._says_something(number, head, COMMON))
         if kind == "rule":
@@ -507,7 +514,7 @@ class _Table:
         is_high = number.value > number.middle
         if number.metric == "same keys" and is_high and number.value >= MOST:
             return True
-        if self._from_an_end(number) > most:
+        if self._from_an_end(number) > (most if number.even is not None else min(most, 3 * FIRST_HEADS)):
             return False
         if number.even is not None:
             part = float(self.part[self.cells.index(number.metric), head])
