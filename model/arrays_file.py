@@ -80,7 +80,7 @@ def said_of_file(name: str, message: Message) -> Iterator[None]:
     except DataError:
         raise
     except TooLargeError as error:
-        raise DataError("{name} is refused: {error}.", name=name, error=error) from error
+        raise DataError("{name} cannot be used: {error}.", name=name, error=error) from error
     except Exception as error:  # Whatever NumPy and our own reading think of bytes from outside.
         raise DataError(message, name=name, reason=reason(error)) from error
 

@@ -137,7 +137,7 @@ def verify(folder: Path) -> str:
         )
     if not os.path.lexists(folder / MANIFEST):
         message = (
-            "{name} has no {manifest}, so it is not a checkpoint of Headlight's own, which this needs. A model that "
+            "{name} has no {manifest}, so it is not a Headlight checkpoint, which this needs. A model that "
             "transformers saved is read by `python -m model trace TEXT --model MODEL --out FILE.npz`."
         )
         raise CheckpointError(message, name=folder.name, manifest=MANIFEST)

@@ -253,8 +253,8 @@ class _Run:
             yield
         except Exception as error:  # Dask's own and those of sockets.
             message = (
-                "The connection to the cluster was lost ({reason}): {done:,} texts are computed, {missing:,} "
-                "were being computed. Run the same command again: what was kept is not computed again."
+                "The connection to the cluster was lost ({reason}): {done:,} texts have been computed, {missing:,} "
+                "were being computed. Run the same command again: finished texts are not computed again."
             )
             missing = sum(len(chunk.items) for chunk in self._running.values())
             raise ClusterError(message, reason=_reason(error), done=self._done, missing=missing) from error
@@ -267,9 +267,9 @@ class _Run:
             if isinstance(error, HeadlightError) or memory_short(error) is not None:
                 raise
             message = (
-                "A worker failed at texts that begin with {first} ({reason}); {done:,} are computed. Workers "
-                "need the same version of Headlight, and memory for the model and its texts. Run the same "
-                "command again: what was kept is not computed again."
+                "A worker failed at texts that begin with {first} ({reason}); {done:,} have been computed. Workers "
+                "need the same version of Headlight, and memory for the model and its texts. Run the same command "
+                "again: finished texts are not computed again."
             )
             reason, first = f"{type(error).__name__}: {_reason(error)}", short(str(chunk.items[0]))
             raise ClusterError(message, reason=reason, done=self._done, first=first) from error
@@ -280,7 +280,7 @@ def of_chunk(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The sums and rows of some texts, in a worker. Raises a ClusterError if it has other code or another model."""
     if code != _own_code():
-        raise ClusterError("A worker has another version of Headlight; install the same everywhere.")
+        raise ClusterError("A worker has another version of Headlight; install the same version everywhere.")
     partial = function(*map(_opened, places), items, no_progress)
     return dict(partial.sums), dict(partial.rows)
 

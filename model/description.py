@@ -152,7 +152,7 @@ def _tensors(whole: Whole) -> list[tuple[str, str]]:
         *((title, [name for name, why in whole.unused.items() if why == reason]) for reason, title in UNUSED.items()),
         (said("Not in the folder, and not read"), whole.unread),
         (said("Computed, not in the folder"), whole.computed),
-        (said("Loaded, but not run by what it reads here"), whole.not_run),
+        (said("Loaded, but not used for this kind of input"), whole.not_run),
     ):
         alike = dict.fromkeys(re.sub(r"\b\d+\b", "*", tensor) for tensor in tensors)
         if alike:
@@ -180,7 +180,7 @@ def _layers_without_attention(model: nn.Module, reader: Reader) -> tuple[str, st
     own_names = {name for name, _ in own}
     others = {of for name, of in of_others if name not in own_names} or {of for _, of in of_others - own}
     return (
-        said("Layers that attend"),
+        said("Layers with attention"),
         said(
             "{numbers} of {count}; the others ({others}) have no attention, and heads are counted without them",
             numbers=", ".join(str(layers.index(layer) + 1) for layer in attending if layer in layers),

@@ -206,7 +206,9 @@ def check_writable(path: Path, inside: Path | None = None) -> None:
         return
     with said_plainly(path):
         if path.is_dir() and not (inside and path.is_symlink()):
-            raise DataError("{path} is a folder. Give the name of a file, for example in that folder.", path=path)
+            raise DataError(
+                "{path} is a folder. Give the name of a file, for example of one in that folder.", path=path
+            )
         if not path.parent.is_dir():
             message = "There is no folder {parent}, so {name} cannot be written."
             raise DataError(message, parent=path.parent, name=path.name)

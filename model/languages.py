@@ -42,8 +42,8 @@ def check_code(code: str, known: Sequence[str]) -> None:
         return
     code = code if len(code) <= _LONGEST else f"{code[:_LONGEST]} …"
     if not known:
-        raise InputTextError("The languages of this model cannot be chosen, got {code!r}.", code=code)
-    message = "This model does not know {code!r}. Choose one of its {count:,}: {names}."
+        raise InputTextError("The language of this model cannot be chosen; got {code!r}.", code=code)
+    message = "This model does not know the language {code!r}. Choose one of its {count:,}: {names}."
     raise InputTextError(
         message, code=code, count=len(known), names=", ".join(known[:_NAMED]) + (" …" if len(known) > _NAMED else "")
     )

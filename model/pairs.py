@@ -84,8 +84,8 @@ def read_lines(path: Path) -> Iterator[str]:
 def unpacks_to_too_much(path: Path, most: int) -> DataError:
     """The error of a file that is too small to hold as much text as comes out of it."""
     message = (
-        "{path} is refused: it unpacks to more than {most:,} bytes, too many for text of its size. "
-        "If you trust it, unpack it and give the unpacked file."
+        "{path} is not read: it unpacks to more than {most:,} bytes, too many for a text file of its size. If you "
+        "trust it, unpack it and give the unpacked file."
     )
     return DataError(message, path=path, most=most)
 

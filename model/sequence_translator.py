@@ -147,7 +147,7 @@ class SequenceTranslator(LoadedTranslator, ABC):
             ConfigError: the beam is not 1 to 12 wide, or `alpha` is below 0 or above 5.
         """
         if not 1 <= beam <= LARGEST_WIDTH:
-            message = "The width of a beam whose tree is kept must be between 1 and {largest_width}, got {beam}."
+            message = "To keep the tree, the beam width must be between 1 and {largest_width}, got {beam}."
             raise ConfigError(message, largest_width=LARGEST_WIDTH, beam=beam)
         if not 0 <= alpha <= LARGEST_ALPHA:
             message = "The exponent of the length penalty must be between 0 and {largest_alpha:g}, got {alpha}."

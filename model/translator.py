@@ -66,7 +66,7 @@ class Translator(SequenceTranslator):
         if not isinstance(read.model, Transformer):
             message = (
                 "{name} contains a model from before the Transformer, which does not support this; "
-                "`open_reader(folder)` opens it, and so does `python -m model translate TEXT --checkpoint CHECKPOINT`."
+                "`open_reader(folder)` or `python -m model translate TEXT --checkpoint CHECKPOINT` opens it."
             )
             raise CheckpointError(message, name=read.name)
         return cls(read.model, read.tokenizer, name=read.name, digest=read.digest, languages=LANGUAGES)
@@ -171,7 +171,7 @@ _RECURRENT: Final[Mapping[View, str]] = MappingProxyType(
 )
 NO_ATTENTION: Final = said(
     "This model has no attention: its decoder reads one vector, the encoder's last states, so there are no weights to "
-    "show. Choose another model; the page Experiments, tab Ablations, has what this one translates, and so has "
+    "show. Choose another model. To see what this one translates, open the page Experiments, tab Ablations, or run "
     "`python -m model translate TEXT --checkpoint CHECKPOINT`."
 )
 _WITHOUT: "Final[tuple[View, ...]]" = ("self-attention", "rollout", "head outputs", "norms", "edits", "reasons")

@@ -45,7 +45,7 @@ def lacking(reader: TextReader, tokens: Sequence[int]) -> Mapping[View, str]:
 
     def attempt(view: View, use: Callable[[], object]) -> None:
         if reader.abilities.has(view) and (reason := _reason(use)):
-            message = "Headlight tried this with the model when it was opened, and it failed ({reason})."
+            message = "Headlight tried this when it opened the model; it failed ({reason})."
             failed[view] = said(message, reason=reason)
 
     if isinstance(reader, TextWriter) and reader.abilities.generates:
@@ -95,7 +95,7 @@ def check_reads(reader: Reader) -> None:
 
 
 def _unreadable(abilities: Abilities, reason: str) -> CheckpointError:
-    message = "This model ({name}) was proven on a short input, but the pages cannot read with it ({reason})."
+    message = "This model ({name}) passed the check with a short input, but the pages cannot use it ({reason})."
     return CheckpointError(message, name=abilities.family, reason=reason)
 
 

@@ -164,7 +164,7 @@ def chosen_template(value: object) -> str:
     if not isinstance(value, str):
         raise _refusal(said("The chat template of this model is not text."))
     if len(value) > LONGEST_TEMPLATE:
-        message = "The chat template of this model has {length:,} characters; at most {most:,} are run."
+        message = "The chat template of this model has {length:,} characters; at most {most:,} are allowed."
         raise _refusal(said(message, length=len(value), most=LONGEST_TEMPLATE))
     return value
 
@@ -216,11 +216,11 @@ def _outcome(asked: bytes) -> Rendered | Said:
         case {"texts": [str(text), str(with_marks)]}:
             return Rendered(_whole(text), _whole(with_marks))
         case {"says": str(words)}:
-            return said("The chat template of this model refuses this chat: “{words}”.", words=_whole(words))
+            return said("The chat template of this model rejects this chat: “{words}”.", words=_whole(words))
         case {"wrong": str(wrong)}:
             return said("The chat template of this model cannot be used for this chat: {wrong}.", wrong=_whole(wrong))
     message = (
-        "The chat template of this model takes more than {seconds} seconds or {memory:.3g} GB, or ends the process "
+        "The chat template of this model takes more than {seconds} seconds or {memory:.3g} GB, or crashes the process "
         "that renders it."
     )
     return said(message, seconds=SECONDS, memory=MEMORY / 2**30)
@@ -233,7 +233,7 @@ def _whole(text: str) -> str:
 
 ASSISTANT: Final = "assistant"
 _NO_OFFSETS: Final = said("its tokenizer does not report which characters belong to a token")
-_CHANGED: Final = said("its chat template does not only join the messages")
+_CHANGED: Final = said("its chat template does more than join the messages")
 
 
 @dataclass(frozen=True)

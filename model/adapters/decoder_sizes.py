@@ -16,8 +16,8 @@ from model.errors import TraceError, said
 from model.trace.trace import Trace
 
 UNKNOWN: Final = said(
-    "It is unknown how many rows some matrices of this model multiply (experts of which a few are chosen, or "
-    "projections between layers), so the cost of a step is not counted."
+    "It is unknown how many rows some matrices of this model multiply (a mixture of experts, or projections between "
+    "layers), so the cost of a step is not counted."
 )
 
 

@@ -104,11 +104,14 @@ class Ear:
         with np.errstate(all="ignore"):
             given = self.processor(sound.samples, sampling_rate=self.rate, return_tensors="pt")
         if self.name not in given:
-            message = "The feature extractor in the folder gives {given}, but the model reads {name}. Copy its own."
+            message = (
+                "The feature extractor in the folder gives {given}, but the model reads {name}. Copy the model's own "
+                "into the folder."
+            )
             raise CheckpointError(message, given=", ".join(given), name=self.name)
         made = given[self.name]
         if not bool(made.isfinite().all()):
-            raise InputTextError("This model cannot read silence: choose a sound, or a window, in which there is any.")
+            raise InputTextError("This model cannot read silence: choose a sound, or a window, that is not silent.")
         return {self.name: made.to(device_of(self.model), next(self.model.parameters()).dtype)}
 
     def frames(self, numbers: Mapping[str, Tensor]) -> int:

@@ -181,14 +181,14 @@ def _checked(path: Path) -> Folder:
     if (adapter := read_adapter(path)) is not None:
         _check_inside(path)
         if (adapter.base / ADAPTER_SETTINGS).exists():
-            message = "{name}, the base model of the adapter {path_name}, is an adapter itself."
+            message = "{name}, the base model of the adapter {path_name}, is itself an adapter."
             raise CheckpointError(message, name=adapter.base.name, path_name=path.name)
         beneath = _checked(adapter.base)
         return replace(beneath, numbers=beneath.numbers + _count_numbers(path / ADAPTER_WEIGHTS), adapter=adapter)
     if not (path / CONFIG).is_file():
         message = (
             "{name} has no {config}. Give a folder with a model that `save_pretrained` of transformers wrote, or a "
-            "checkpoint of Headlight's own (which has a manifest.json)."
+            "Headlight checkpoint (with a manifest.json)."
         )
         raise CheckpointError(message, name=path.name, config=CONFIG)
     _check_inside(path)

@@ -136,8 +136,8 @@ class GenerationSession(Session):
         later = named_only(edits)
         if any(edit.site == "encoder.self" for edit in later):
             raise SessionError(
-                "A branch uses the encoder's output of the session it starts from, so it cannot edit the encoder. "
-                "Start a new session with this edit, or edit only the decoder."
+                "A branch uses the encoder's output of its session, so it cannot edit the encoder. Start a new session "
+                "with this edit, or edit only the decoder."
             )
         begun = self._num_read
         before = edits_before([edit for edit in self._edits if edit.site != "encoder.self"], begun)
@@ -206,7 +206,7 @@ def wrong_with_writing(reader: TextReader, source_ids: Sequence[int]) -> str:
     is_same = torch.allclose(again[finite], last[finite], rtol=0, atol=1e-2 * scale)
     if written != expected[: len(written)] or not is_same:
         return said(
-            "What Headlight generates with this model step by step differs from what transformers "
-            "generates, so the model only reads."
+            "Step by step, Headlight generates a different text with this model than transformers, so the model only "
+            "reads."
         )
     return ""

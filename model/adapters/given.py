@@ -39,12 +39,12 @@ LACKS: Final[Mapping[View, str]] = {
     "embeddings": said("The encoder of this model reads no text, so it has no embeddings of tokens."),
     "batch masks": said("The picture of a padded batch reads sentences; this model reads no text."),
     "switches": said("Parts are removed while a model translates sentences; this model reads no text."),
-    "alignment links": said("Manual word alignments are of sentences; this model reads no text."),
+    "alignment links": said("Manual word alignments are made for sentences; this model reads no text."),
     "hyperparameters": NOT_AS_THE_PAPER,
 }
 #: The same of one whose encoder attends within windows of a picture.
 WINDOWS: Final = said(
-    "The encoder of this model attends within windows of the picture, which are not shown, so nothing is followed "
+    "The encoder of this model attends within windows of the picture, which are not shown, so no token can be followed "
     "through its layers."
 )
 

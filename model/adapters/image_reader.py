@@ -30,12 +30,12 @@ from model.trace.trace import Trace
 #: Between this and its end, what a model is asked about a picture.
 _QUESTION: Final = "<s_question>"
 ASKS: Final = said(
-    "This model can be asked a question about a picture. None is given to it here, so in that task it writes a "
-    "question of its own first."
+    "This model can answer a question about a picture. It is given none here, so in that task it first writes one "
+    "itself."
 )
 OWN_COLOURS: Final = said(
-    "This model reads each picture relative to the mean of its colours, so a part that is hidden, in grey or in the "
-    "mean colour, is to it that mean."
+    "This model reads each picture relative to the mean of its colours, so it sees a hidden part, grey or in the mean "
+    "colour, as that mean."
 )
 #: The token of a task; of a longer name, no address keeps which was chosen.
 _TASK: Final = re.compile(r"<s_([\w-]{1,24})>")
@@ -78,7 +78,7 @@ class Seeing(GivenReader):
     none_given = said(
         "This model reads pictures, and none was given to it. Choose one on the left; in Python, use reading()."
     )
-    another_given = said("This trace is of another picture than the one that the model is given now.")
+    another_given = said("This trace is of a different picture from the one the model is given now.")
     sight: Sight
 
     def perceived(self, name: str, content: Any) -> Seen:

@@ -121,7 +121,7 @@ def _outcome(path: PurePath) -> str:
     answer = answer_of(program, [str(path)], seconds=SECONDS, memory=MEMORY, patience=PATIENCE)
     if answer is None or "wrong" not in answer:
         message = (
-            "opening it and splitting a few texts takes more than {seconds} seconds or {memory:.3g} GB, or ends the "
+            "opening it and splitting a few texts takes more than {seconds} seconds or {memory:.3g} GB, or crashes the "
             "process"
         )
         return said(message, seconds=SECONDS, memory=MEMORY / 2**30)

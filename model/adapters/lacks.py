@@ -41,7 +41,7 @@ def lacks_of(model: nn.Module, name: str, found: Explored, length: int | None) -
         lacks["logit lens"] = said("The logit lens reads the layers of a decoder that predicts words.")
     if kind == "image":
         lacks["circuits"] = said("This model reads patches of a picture; QK and OV are computed for tokens.")
-        lacks["reasons"] = said("This model reads patches of a picture, and scores are split over what is at tokens.")
+        lacks["reasons"] = said("This model reads patches of a picture; scores can be split only over tokens.")
     elif found.positions == "unknown":
         lacks["circuits"] = said(
             "It is unknown how this model ({name}) encodes positions, and so whether the score of two tokens "

@@ -151,9 +151,9 @@ def make_config(values: Mapping[str, Any]) -> Any:
     model_type = values.get("model_type")
     if not isinstance(model_type, str) or model_type not in transformers.CONFIG_MAPPING:
         raise CheckpointError(
-            "This folder contains a model whose type, {kind}, transformers {version} does not have. Headlight opens "
-            "every type of model with attention that this version has, and its own checkpoints; it never runs code in "
-            "a folder.",
+            "This folder contains a model of type {kind}, which transformers {version} does not have. Headlight opens "
+            "every type of model with attention that this version has, and its own checkpoints; it never runs code "
+            "from a folder.",
             kind=repr(model_type) if isinstance(model_type, str) and len(model_type) <= 60 else said("unknown"),
             version=transformers.__version__,
         )
@@ -434,10 +434,12 @@ def settings_of_model(model: nn.Module | None = None) -> Iterator[None]:
     except Exception as error:  # Whatever a class of the library thinks of values from outside.
         known: set[str] = set() if model is None else set(inspect.signature(model.forward).parameters)
         if asked := (known - {"input_ids", *SOUND}).intersection(re.findall(r"\w+", str(error))):
-            message = "This model reads more than text: it asks for {inputs}, which Headlight does not give it."
+            message = "This model reads more than text: it needs {inputs}, which Headlight does not provide."
             raise CheckpointError(message, inputs=", ".join(sorted(asked))) from error
         if {"input_ids", "pixel_values"} <= known:
-            message = "This model reads text and pictures together, and cannot read a text alone ({first_line})."
+            message = (
+                "This model reads text and pictures togetherand cannot read text without a picture ({first_line})."
+            )
             raise CheckpointError(message, first_line=first_words(error)) from error
         message = "This model cannot read its input: the settings in its folder contradict each other ({first_line})."
         raise CheckpointError(message, first_line=first_words(error)) from error

@@ -56,14 +56,14 @@ ROWS_AT_ONCE: Final = 64
 ROWS_MATCHED: Final = 8
 #: How positions are known that are added to the embeddings.
 ADDED: Final = ("learned", "sinusoidal")
-NO_LAYER: Final = said("The layers of this model cannot be run alone, so their queries and keys are unknown.")
+NO_LAYER: Final = said("The layers of this model cannot be run separately, so their queries and keys are unknown.")
 NO_DISTANCE: Final = said("This model accepts no positions, so no distance can be chosen.")
 WEIGHTS_ONLY: Final = said("It exposes only its attention weights, so what its sub-layers add is unknown.")
 NO_NETWORK: Final = said(
-    "The matrices of this feed-forward network were not found: experts of which a few are chosen, or an unknown "
-    "activation."
+    "The matrices of this feed-forward network were not found: it is a mixture of experts, or has an unknown "
+    "activation function."
 )
-EMBEDDINGS_UNKNOWN: Final = said("This model does more to its token embeddings than to scale and norm them.")
+EMBEDDINGS_UNKNOWN: Final = said("This model does more to its token embeddings than scale and normalise them.")
 POSITIONS_STAY: Final = said(
     "No table of positions was found that this model adds to its embeddings, so positions cannot be removed."
 )
@@ -72,8 +72,8 @@ RESIDUALS_STAY: Final = said(
     "and cannot be removed."
 )
 NOT_ADDED: Final = said(
-    "The layers of this model do not begin with the sum of token embeddings and positional encodings, so neither is "
-    "shown alone."
+    "The layers of this model do not begin with the sum of token embeddings and positional encodings, so neither can "
+    "be shown separately."
 )
 #: By what a token's row is multiplied, None where that is not all, and the norm after that.
 _Begins = tuple[float | None, Norm | None]

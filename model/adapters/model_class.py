@@ -30,8 +30,8 @@ def with_type(values: Mapping[str, Any]) -> dict[str, Any]:
     found = {str(made.config_class.model_type) for made in _named(values.get("architectures"))}
     if len(found) != 1:
         raise CheckpointError(
-            "config.json does not name the type of the model, as some from before 2020 do not. Add a line with it, "
-            'for example "model_type": "bert".'
+            "config.json does not name the type of the model(some from before 2020 do not). Add a line with it, for "
+            'example "model_type": "bert".'
         )
     return {**values, "model_type": found.pop()}
 
@@ -85,8 +85,8 @@ def class_of(config: Any, tensors: Collection[str] | None = None) -> ModelClass:
         )
         raise CheckpointError(message, kind=str(config.model_type)[:60])
     raise CheckpointError(
-        "This folder contains a model of type {kind!r}. transformers has no class for it that reads text, pictures or "
-        "sound alone, and Headlight opens no other models yet.",
+        "This folder contains a model of type {kind!r}. transformers has no class for it that reads only text, only "
+        "pictures or only sound, and Headlight opens no other models yet.",
         kind=str(config.model_type)[:60],
     )
 

@@ -100,8 +100,8 @@ def explore_model(model: Any, probe: Probe) -> Explored:
         _check_steady(model, run, by_eager, tolerance)
     if _parts(model) != parts:
         raise CheckpointError(
-            "This model attends differently in short and in long texts, so a short text does not prove how its "
-            "attention can be shown."
+            "This model attends differently in short and in long texts, so a check with a short text does not show "
+            "whether its attention can be trusted."
         )
     library.attend_by(model, library.OURS if proof.is_exact else EAGER)
     if not proof.is_exact:
@@ -123,8 +123,8 @@ def _check_steady(model: Any, run: Callable[..., Any], by_eager: Any, tolerance:
         with library.attending_by(model, library.FUSED):
             if _apart(first_output(by_eager), first_output(run())) > max(tolerance, DISAGREEMENT):
                 raise CheckpointError(
-                    "For this model, the eager attention of transformers, which returns weights, computes something "
-                    "else than the fused attention that it normally runs, so its weights cannot be trusted."
+                    "For this model, the eager attention of transformers, which returns weights, gives different "
+                    "results from the fused attention that it normally runs, so its weights cannot be trusted."
                 )
 
 
@@ -343,7 +343,7 @@ def _check_weights(
             wrong = _wrong_with(values, of_site[site], is_causal=site == "decoder.self")
             if wrong and kind == "image" and not _is_shaped(values, of_site[site]):
                 message = (
-                    "The layers of this model attend within windows of a picture, or between other positions than its "
+                    "The layers of this model attend within windows of a picture, or between positions other than its "
                     "patches ({wrong}; layer {layer}), so its heads cannot be shown over the picture."
                 )
                 raise CheckpointError(message, wrong=wrong, layer=layer)

@@ -29,7 +29,7 @@ class Hearing(GivenReader):
     none_given = said(
         "This model reads sound, and none was given to it. Choose one on the left; in Python, use reading()."
     )
-    another_given = said("This trace is of another sound than the one that the model is given now.")
+    another_given = said("This trace is of a different sound from the one the model is given now.")
     ear: Ear
 
     def perceived(self, name: str, content: Any) -> Heard:
@@ -60,7 +60,7 @@ class Hearing(GivenReader):
         given = super().given()
         frames, most = len(given.source.ids), self.abilities.max_length
         if most is not None and frames > most:
-            message = "The sound is {frames:,} frames of this model, which reads at most {most:,}. Choose a window."
+            message = "The sound has {frames:,} frames for this model, which reads at most {most:,}. Choose a window."
             raise InputTextError(message, frames=frames, most=most)
         return given
 

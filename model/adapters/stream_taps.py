@@ -22,7 +22,9 @@ from model.nn.hooks import Edit
 from model.parts.run import Rows
 from model.parts.weights import Stack
 
-NOT_MET: Final = said("This model did not run again as it ran before, so what depends on one part cannot be tested.")
+NOT_MET: Final = said(
+    "This model gave a different result when it was run again, so the effect of one part cannot be tested."
+)
 
 
 class _Begun(Exception):

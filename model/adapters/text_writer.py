@@ -148,7 +148,7 @@ class TextWriter(TextReader):
         """
         check_writes(self)
         if not 1 <= beam <= LARGEST_WIDTH:
-            message = "The width of a beam whose tree is kept must be between 1 and {largest_width}, got {beam}."
+            message = "To keep the tree, the beam width must be between 1 and {largest_width}, got {beam}."
             raise ConfigError(message, largest_width=LARGEST_WIDTH, beam=beam)
         source_ids = self.source(text).ids
         most = self.most_steps(source_ids)

@@ -70,7 +70,7 @@ def find_whole(model: Any, loading: library.Loading, stored: Stored) -> tuple[Wh
             continue
         reason = beside.reason(tensor, to) if to in loading.unexpected else "ignorable"
         if reason is None:
-            message = "they contain {tensor}, for which the class {made} has no place"
+            message = "they contain {tensor}, which the class {made} does not have"
             return Whole(), said(message, tensor=tensor, made=type(model).__name__)
         unused[tensor] = reason
     computed = library.declared_computed(model, set(named.values()) | loading.missing) if stored.shapes else ()

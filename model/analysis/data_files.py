@@ -283,8 +283,8 @@ def _parquet_batches(path: Path, columns: Columns) -> Iterator[Any]:
                 is_odd = not set(column.encodings) <= _ENCODINGS
                 if column.path_in_schema in wanted and (is_odd or column.total_uncompressed_size > LARGEST_GROUP):
                     message = (
-                        "{path} is refused: a row group has more than {most:,} bytes, or is in a delta encoding. Write "
-                        "it again with smaller row groups and in the usual encoding."
+                        "{path} cannot be read: a row group has more than {most:,} bytes or uses a delta encoding. "
+                        "Write it again with smaller row groups and in the usual encoding."
                     )
                     raise DataError(message, path=path, most=LARGEST_GROUP)
         file.seek(0)
@@ -300,13 +300,13 @@ def _saved_batches(folder: Path) -> Iterator[Any]:
     with read_as_data(folder, _no_dataset(folder)):
         state = json.loads(read_file(folder, "state.json", LARGEST_STATE))
     if state.get("_indices_data_files"):
-        raise DataError("{folder} keeps an order of its rows apart; save the dataset again.", folder=folder)
+        raise DataError("{folder} stores the order of its rows separately; save the dataset again.", folder=folder)
     for name in [str(file["filename"]) for file in state["_data_files"]]:
         with _opened(folder, name) as file, ipc.open_stream(file) as batches:
             for batch in batches:
                 if batch.nbytes > LARGEST_BATCH:
                     raise DataError(
-                        "{path} is refused: a batch has more than {most:,} bytes.",
+                        "{path} cannot be read: a batch has more than {most:,} bytes.",
                         path=folder / name,
                         most=LARGEST_BATCH,
                     )

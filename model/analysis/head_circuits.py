@@ -247,7 +247,9 @@ class _Attention:
         if not isinstance(inputs.score, DotProduct):
             raise DataError("The scores of this model's heads are not dot products, so there is no W_Q W_Kᵀ.")
         if inputs.bias is not None and self.parts.abilities.positions not in BIASES:
-            raise DataError("This model adds more to its scores than products of queries and keys.")
+            raise DataError(
+                "The scores of this model are not only products of queries and keys; something is added to them."
+            )
         return inputs
 
 

@@ -90,7 +90,9 @@ def logit_lens(
     vocabulary.
     """
     if not trace.steps:
-        raise TraceError("The logit lens needs a trace of this model with its decoding steps; a shorter text has them.")
+        raise TraceError(
+            "The logit lens needs the decoding steps, which are not kept for such a long text: shorten it."
+        )
     size = parts.num_tokens
     if not all(0 <= token_id < size for token_id in (*trace.target_ids, *(step.token_id for step in trace.steps))):
         raise TraceError("This trace was not made by this model: its tokens are not of this vocabulary.")

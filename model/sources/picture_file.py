@@ -24,7 +24,7 @@ NO_PICTURE: Final = said("{name} is not a picture that can be read; give a PNG o
 #: How files of other types begin, within so many bytes, and what these are called.
 _SIGN: Final = 1_024
 _OTHERS: Final = (
-    (re.compile(rb"\A(?:II\*\0.{4}CR|FUJIFILMCCD|II(?:RO|RS|U\0))", re.DOTALL), said("RAW, of a camera")),
+    (re.compile(rb"\A(?:II\*\0.{4}CR|FUJIFILMCCD|II(?:RO|RS|U\0))", re.DOTALL), said("camera RAW")),
     (re.compile(rb"\A(?:II\*\0|MM\0\*|II\+\0|MM\0\+)"), "TIFF"),
     (re.compile(rb"\A.{4}ftyp(?:heic|heix|hevc|heim|heis|mif1|msf1)", re.DOTALL), "HEIC"),
     (re.compile(rb"\A.{4}ftypavi[fs]", re.DOTALL), "AVIF"),

@@ -107,7 +107,7 @@ def load_trace(path: str | Path) -> Trace:
     except FileNotFoundError as error:
         raise TraceError("There is no file {path}.", path=path) from error
     except TooLargeError as error:
-        raise TraceError("{name} is refused: {error}.", name=path.name, error=error) from error
+        raise TraceError("{name} cannot be used: {error}.", name=path.name, error=error) from error
     except Exception as error:  # Whatever NumPy, torch and our own reading think of bytes from outside.
         message = "{name} is not a trace written by Headlight, or it is damaged ({reason})."
         raise TraceError(message, name=path.name, reason=reason(error)) from error

@@ -117,7 +117,7 @@ def train(arguments: argparse.Namespace) -> None:
     check_folder(arguments.out)
     if arguments.film is not None:
         if arguments.film == STANDARD_OUTPUT or arguments.film.is_fifo():
-            raise ConfigError("A film is written again at every frame: give --film the name of a file.")
+            raise ConfigError("The film is rewritten at every frame, so --film needs the name of a file.")
         check_writable(arguments.film)
     shares = shares_from(arguments)
     is_made = any(shares.values()) or settings.gender > 0
@@ -223,7 +223,8 @@ def shares_from(arguments: argparse.Namespace) -> dict[str, float]:
         shares["nouns"] = DICTIONARY_SHARE if arguments.nouns is None else arguments.nouns
     elif arguments.nouns is not None:
         raise ConfigError(
-            "--nouns is the share of sentences with nouns of a dictionary: give its folder too, with --dictionary DIR."
+            "--nouns is the share of sentences with nouns from a dictionary: give its folder too, with --dictionary "
+            "DIR."
         )
     check_shares(shares)
     return shares

@@ -144,7 +144,7 @@ def load_film(path: str | Path) -> Film:
 
 def read_film(file: BinaryIO, name: str) -> Film:
     """Read what `save_film` wrote, from the file `name`. Raises a DataError if it is no film, damaged, or too large."""
-    message = said("{name} is not a film of a training written by Headlight, or it is damaged ({reason}).")
+    message = said("{name} is not a film of a training run written by Headlight, or it is damaged ({reason}).")
     with said_of_file(name, message), open_arrays(file, LARGEST) as arrays:
         return _read(arrays)
 

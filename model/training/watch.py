@@ -64,7 +64,7 @@ class Watch(TrainerCallback):
         self, model: PreTrainedModel, tokenizer: Any, every: int, file: Path, sentences: Sequence[str | tuple[str, str]]
     ) -> None:
         if every < 1 or not 1 <= len(sentences) <= MOST_SENTENCES:
-            message = "Expected `every` from 1 on and 1 to {most} sentences, got {every} and {count}."
+            message = "Expected `every` of at least 1 and 1 to {most} sentences, got {every} and {count}."
             raise ConfigError(message, most=MOST_SENTENCES, every=every, count=len(sentences))
         self._model, self._tokenizer, self._every, self._path = model, LibraryTokenizer(tokenizer), every, file
         self._pairs = [(one, "") if isinstance(one, str) else one for one in sentences]

@@ -116,7 +116,7 @@ async def examinee(url: str, number: int, link: dict[str, str], seen: Class) -> 
             if question < QUESTIONS:
                 runs.append(await tab.press("lesson-next"))
                 seen.seconds["next"].append(runs[-1].done)
-        if not any(f" of {QUESTIONS} right at once" in text for text in runs[-1].markdown):
+        if not any(f" of {QUESTIONS} right on the first try" in text for text in runs[-1].markdown):
             raise RuntimeError(f"no result: {runs[-1].markdown}")
         seen.problems += [f"{number}: {problem}" for run in runs for problem in run.problems]
 

@@ -243,7 +243,7 @@ def test_a_head_that_is_pointed_at_is_marked_in_texts_maps_and_charts_and_its_li
     at_rest(page)
     pointed_until(links.last, cells)
     # A chart that is drawn only while a person points shows it too.
-    page.get_by_text("One layer: where each head attends to").dispatch_event("click")
+    page.get_by_text("One layer: what each head attends to").dispatch_event("click")
     expect(rows).to_have_count(1)
     expect(cells).to_have_count(1)
     at_rest(page)

@@ -74,7 +74,7 @@ def test_the_contents_say_how_far_one_is_and_lead_to_a_lesson(page: Page, app_as
     steps = lessons()["it"].steps
     asked = sum(step.question is not None for step in steps)
     contents = page.get_by_test_id("stPopoverBody")
-    expect(contents.get_by_text(f"1 of {len(steps)} steps · 1 of {asked} right at once")).to_be_visible()
+    expect(contents.get_by_text(f"1 of {len(steps)} steps · 1 of {asked} right on the first try")).to_be_visible()
     contents.get_by_text(lessons()["positions"].title).click()
     expect(contents).to_have_count(0)
     expect(page).to_have_url(re.compile("lesson=positions"))

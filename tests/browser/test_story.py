@@ -96,7 +96,7 @@ def test_a_step_stays_after_a_reload_and_closed_is_closed_until_help_opens_it(pa
     expect(bar).to_have_count(0)
     # From any page, and with any model.
     page.goto(f"{app_as_shipped}/model?checkpoint=experiments/full")
-    page.get_by_role("button", name="Help: the story").click()
+    page.get_by_role("button", name="Help: the tour").click()
     expect(bar).to_contain_text("1 See it")
     expect(page.locator(".word-picker .word.to")).to_have_text("animal")
     expect(page.locator(".st-key-words")).to_have_css("outline-style", "solid")

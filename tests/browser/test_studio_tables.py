@@ -68,7 +68,7 @@ def test_every_token_can_be_read_and_a_cell_tells_its_five_best_to_the_mouse_and
 def test_dropped_hypotheses_fold_away_and_come_back_and_the_tree_is_saved_and_opened(page: Page, url: str) -> None:
     tree = beam(page, url, beam=3)
     everything = until(tree.locator(".node").count, "the tree is drawn")
-    switch = tree.get_by_role("checkbox", name="Show the dropped ones")
+    switch = tree.get_by_role("checkbox", name="Show dropped hypotheses")
     expect(switch).to_be_checked()
     switch.uncheck()
     expect(tree.locator(".node.dropped")).to_have_count(0)

@@ -33,7 +33,7 @@ def test_four_clicks_lead_to_the_head_that_looks_at_a_patch_while_a_word_is_writ
     over, status = page.locator(".picture-attention[data-ready='1']"), page.locator(".picture-attention .said")
     word, heads = over.locator(".choice").nth(1), page.locator(".st-key-linked-heads button")
     # The page opens on a word that is written, drawn over the picture in all tiles.
-    expect(page.locator(".head-grid .axes")).to_contain_text("Each tile is the picture")
+    expect(page.locator(".head-grid .axes")).to_contain_text("Each tile shows the picture")
     expect(status).to_contain_text("Outside the picture: [CLS]")
     word.click()
     expect(word).to_have_attribute("aria-pressed", "true")
@@ -47,7 +47,7 @@ def test_four_clicks_lead_to_the_head_that_looks_at_a_patch_while_a_word_is_writ
     expect(over.locator("h4")).to_have_text(name)
     expect(status).to_contain_text(f"gives {float(number):.3f} to 2·2.")
     page.get_by_role("button", name="Hide it: grey").click()
-    expect(page.get_by_text("To the part that is hidden it gave")).to_be_visible()
+    expect(page.get_by_text("It gave the hidden part")).to_be_visible()
     expect(page.get_by_text("a part hidden").first).to_be_visible()
     page.get_by_role("button", name="Show the part again").click()
     expect(page.get_by_role("button", name="Hide it: mean colour")).to_be_visible()

@@ -211,7 +211,7 @@ def test_a_lost_cluster_is_said_and_what_was_kept_goes_on(
     with (
         local_workers(2) as workers,
         computed_on(workers, places),
-        pytest.raises(ClusterError, match=r"was lost.* texts are computed, .* were being computed"),
+        pytest.raises(ClusterError, match=r"was lost.* texts have been computed, .* were being computed"),
     ):
         build_atlas(writer, CORPUS, progress=lose, unfinished=tmp_path)
     with local_workers(1) as workers, computed_on(workers, places):

@@ -131,7 +131,7 @@ def test_a_checkpoint_tells_what_it_was_trained_on_and_can_be_trained_on(
             "The encoder has no head 0 in layer 6",
         ),
         (["grow", "--layers", "3", "--out", "CHECKPOINT"], "already contains a checkpoint; give another folder."),
-        (["translate", "Tom.", "--checkpoint", "."], "or a checkpoint of Headlight's own"),
+        (["translate", "Tom.", "--checkpoint", "."], "or a Headlight checkpoint"),
         (["grow", "--layers", "3", "--out", "x", "--checkpoint", "."], "`python -m model trace TEXT --model MODEL"),
         (["translate", "Tom.", "--checkpoint", "/"], "/ is the root of the file system"),
         (["align", "--data", "."], "cannot be read: Is a directory."),
@@ -217,7 +217,7 @@ def test_a_place_where_nothing_can_be_written_is_said_before_anything_is_compute
         assert "There is no folder file, so x cannot be written." in said("file/x")
         assert "file cannot be written: permission denied." in said("file")
         os.mkfifo("pipe")
-        assert ("--film the name of a file." if name == "film" else "pipe that no program reads.") in said("pipe")
+        assert ("--film needs the name of a file." if name == "film" else "pipe that no program reads.") in said("pipe")
         Path("pipe").unlink()
     else:
         assert "Standard output (-) cannot be a folder." in said("-")

@@ -146,7 +146,7 @@ def _too_many(run: "ChoiceRun", words: int, methods: int) -> str:
     orders, positions = methods + later.attribution_methods.DRAWS, run.choice.place.length
     runs = later.attribution_methods.most_runs(words, orders)
     message = (
-        "There is no deletion test: to hide {words} spans in {orders} orders takes {runs:,} runs over {positions:,} "
+        "The deletion test is not run: hiding {words} spans in {orders} orders takes {runs:,} runs over {positions:,} "
         "positions. Choose longer spans, or a shorter sound."
     )
     too_many = runs * positions**2 > MOST_CELLS
@@ -171,8 +171,7 @@ def hidden_words(run: "ChoiceRun", seconds: float = 0.0) -> tuple[tuple[str, ...
     kept = [each for each in zip(whole.labels, whole.groups, strict=True) if own not in each[1]]
     if not kept:
         raise DataError(
-            "Expected a word before the one that contains this token, got none, so nothing can be hidden. Choose a "
-            "later step."
+            "No word comes before the one that contains this token, so nothing can be hidden. Choose a later step."
         )
     labels, groups = zip(*kept, strict=True)
     return labels, groups

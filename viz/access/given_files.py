@@ -64,8 +64,8 @@ FILES: Final[Mapping[SourceKind | None, FileKind]] = {
         not_in_link=said("Your picture is not part of the URL: send it separately."),
         no_pairs=said(
             "This page compares sentences, but the chosen model reads pictures. The Attention page shows its heads and "
-            "hides parts of a picture; a head is switched off, or pointed elsewhere, on the page Learn in The "
-            "Transformer."
+            "can hide parts of a picture. To switch a head off or point it elsewhere, open The Transformer on the page "
+            "Learn."
         ),
         no_atlas=said(
             "The atlas reads sentences, but the chosen model reads pictures. The Attention page shows the metrics of "
@@ -93,21 +93,22 @@ FILES: Final[Mapping[SourceKind | None, FileKind]] = {
     "sound": FileKind(
         label=said("Sound: WAV, FLAC, OGG or MP3"),
         help_text=said(
-            "WAV, FLAC, OGG or MP3, at most {most} MB and 10 minutes; at a time the model reads up to 30 seconds of "
-            "it. It stays on this machine. Without a file, the model reads a sentence spoken by a synthesizer."
+            "WAV, FLAC, OGG or MP3, at most {most} MB and 10 minutes; the model reads up to 30 seconds of it at a "
+            "time. It stays on this machine. Without a file, the model reads a sentence spoken by a synthesizer."
         ),
         without=said("No file chosen: the model reads a sentence spoken by a synthesizer."),
         instead=said("{error} The model reads a sentence spoken by a synthesizer."),
         gone=said("This sound is no longer available. Choose its file again on the left."),
         not_in_link=said("Your sound is not part of the URL: send it separately."),
         no_pairs=said(
-            "This page compares sentences, but the chosen model reads sound. The Attention page shows its heads; a "
-            "head is switched off, or pointed elsewhere, on the page Learn in The Transformer; spans of the sound are "
-            "hidden on the page Decode, in Attribution."
+            "This page compares sentences, but the chosen model reads sound. The Attention page shows its heads. To "
+            "switch a head off or point it elsewhere, open The Transformer on the page Learn; to hide spans of the "
+            "sound, open Attribution on the page Decode."
         ),
         no_atlas=said(
-            "The atlas reads sentences, or recordings that a model writes about, but the chosen model only hears. The "
-            "Attention page shows the metrics of its heads for one sound, under each tile, and ranks heads by them."
+            "The atlas reads sentences, or recordings that a model transcribes; the chosen model reads sound but "
+            "writes no text. The Attention page shows the metrics of its heads for one sound, under each tile, and "
+            "ranks heads by them."
         ),
         examples={"": said("example sound")},
         unpacked=lambda content, name: later.sound_file.sound_of(content, name, HIGHEST_RATE),
@@ -182,7 +183,7 @@ def given(kind: FileKind, given_file: str) -> tuple[str, Any]:
         left, top, right, bottom = chosen.hidden
         colour = next(colour for colour in later.picture_file.COLOURS if colour == chosen.colour)
         hidden = later.picture_file.PartlyHidden(content, (left, top, right, bottom), colour)
-        return said("{name}, a part hidden", name=name), hidden
+        return said("{name} with a part hidden", name=name), hidden
     if not chosen.tenths:
         return name, content
     start, end = chosen.start / 10, min((chosen.start + chosen.tenths) / 10, content.seconds)

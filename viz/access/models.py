@@ -331,7 +331,9 @@ def folder(choice: ModelChoice) -> Path:
     if choice.folder:
         catalogue.check_may_name_folders()
         if os.path.realpath(choice.folder) != choice.folder:
-            raise CheckpointError("This folder now points elsewhere than when it was added. Add it again on the left.")
+            raise CheckpointError(
+                "This folder no longer points to where it did when it was added. Add it again on the left."
+            )
         return Path(choice.folder)
     models = catalogue.server_models()
     name = name_of(choice)

@@ -43,9 +43,7 @@ _FAILING: Final = said("Where the translator fails")
 _SMALL: Final = said("Small translators that differ in one part")
 _OTHERS: Final = said("Other models, and a training run")
 _OWN: Final = said("Your models")
-_SOUND: Final = said(
-    "Point at a token that was written: the moment of the sound that it attends to lights up; H plays it."
-)
+_SOUND: Final = said("Point at a written token: the moment of the sound that it attends to lights up; H plays it.")
 _NEWS: Final = said("The model was not trained on such sentences: the film shows how unsure each step is.")
 _SMALL_NOTE: Final = said("All small translators were trained for 2,000 steps on the same batches.")
 _INDUCTION: Final = said(
@@ -54,8 +52,8 @@ _INDUCTION: Final = said(
 _TRAINING: Final = said("Each frame is the same model at another step of its training.")
 _SWITCHED_OFF: Final = said("The head that links “it” to its noun is switched off: what is written now?")
 _KEPT: Final = said(
-    "This page keeps the answers along the largest shares, at most four steps back. Other bars, cells and twins need "
-    "the app."
+    "This page contains only the answers along the largest shares, at most four steps back. Other bars, cells and "
+    "twins need the app."
 )
 
 #: Of the examples, those with something to see in one sentence, by their numbers.

@@ -150,7 +150,7 @@ def check_may_name_folders() -> None:
     """Raise a CheckpointError where a person may name no folder of the machine."""
     if not limits.rules().names_folders:
         raise CheckpointError(
-            "This server is shared: it opens only the models of its list. Choose one of the list; the administrator "
+            "This server is shared: it opens only the models on its list. Choose one from the list; the administrator "
             "of the server can add more to its folder of checkpoints."
         )
 

@@ -251,7 +251,7 @@ class Job(Generic[Result]):
         if self.stopping:
             return self.progress.text(said("Stopping: {done:,} of {total:,} {unit}"))
         if (own := self.own_before) is not None:
-            return _("Waits for your other computation ({name}). Stop that one?", name=own.text())
+            return _("Waiting for your other computation ({name}). Stop that one?", name=own.text())
         if (before := self.before) is not None:
             if not before:
                 return _("Waiting for others' computations: you are next")

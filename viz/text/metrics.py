@@ -54,7 +54,7 @@ class Metric:
         """Why no head of a site has it, in the language of the page."""
         if site in self.none_at:
             return _(self.none_at[site])
-        message = "“{name}” is undefined here: no token has several visible keys of which this is one."
+        message = "“{name}” is undefined here: no token with several visible keys sees this one."
         return _(message, name=self.name)
 
     def written(self, value: float) -> str:
@@ -115,7 +115,7 @@ def _of_word_times(name: str, meaning: str, *, chance: float | None = None) -> M
             (ENCODER, DECODER, CROSS),
             said(
                 "Only heads of cross-attention in a speech model give times of words. Load word times of recordings "
-                "under “Recordings”; without them only “Apart from other heads” is measured."
+                "under “Recordings”; without them only “Distance from other heads” is measured."
             ),
         ),
         over="corpus",
@@ -173,12 +173,12 @@ METRICS: Final[Mapping[str, Metric]] = {
         meanings_at={
             DECODER: (
                 said(
-                    "Σ weight · |key − query|, how many tokens before the one that its row reads a head attends on "
-                    "average"
+                    "Σ weight · |key − query|: how far before the token that its row reads a head attends, in tokens, "
+                    "on average"
                 ),
                 said(
-                    "Σ share of norms · |key − query|, how many tokens before the one that its row reads a head "
-                    "attends on average"
+                    "Σ share of norms · |key − query|: how far before the token that its row reads a head attends, in "
+                    "tokens, on average"
                 ),
             ),
             CROSS: (
@@ -384,11 +384,11 @@ METRICS: Final[Mapping[str, Metric]] = {
     ),
     "timing_error": _of_word_times(
         said("Error of word times"),
-        said("the median distance from the word starts that you gave, its constant lag included; lower is better"),
+        said("the median distance from the word starts that you gave, including the constant lag; lower is better"),
     ),
     "timing_lag": _of_word_times(
         said("Lag of word times"),
-        said("the median of found minus given start: above 0 is late, below 0 early"),
+        said("the median of the start found minus the start given: above 0 is late, below 0 early"),
         chance=0.0,
     ),
     "timing_less_lag": _of_word_times(
@@ -396,7 +396,7 @@ METRICS: Final[Mapping[str, Metric]] = {
         said("the error after subtracting the lag of the other half of the words; lower is better"),
     ),
     "timing_apart": _of_word_times(
-        said("Apart from other heads"),
+        said("Distance from other heads"),
         said(
             "how far the starts of words that the head gives are from those of the model's own alignment heads, or of "
             "all other heads where it lists none, as a median over words; agreement is not accuracy"

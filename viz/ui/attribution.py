@@ -210,8 +210,8 @@ def answer(explained: "Explained", names: "Mapping[Method, str]", choice: str) -
         most=decimal(max(falls), 1),
     )
     late = _(
-        "But “{word}”, which costs most alone, has rank {rank} of {total} there: that order does not show what the "
-        "choice depends on most.",
+        "But “{word}”, which costs most when hidden alone, has rank {rank} of {total} there: that order does not show "
+        "what the choice depends on most.",
         word=plain(explained.words[explained.alone.most_needed]),
         rank=explained.rank(best),
         total=len(explained.words),
@@ -307,9 +307,9 @@ def _row(explained: "Explained", method: "Method", names: "Mapping[Method, str]"
 
 
 _VERDICTS: "Final[dict[Dependence, str]]" = {
-    "needs": said("The choice of {choice} needs {head}: {off}; {pointed}; {swapped}."),
+    "needs": said("The choice of {choice} depends on {head}: {off}; {pointed}; {swapped}."),
     "can change": said(
-        "{head} can change the choice of {choice}, but the choice does not need it: {off}; {pointed}; {swapped}."
+        "{head} can change the choice of {choice}, but the choice does not depend on it: {off}; {pointed}; {swapped}."
     ),
     "stays": said("{head} alone does not change the choice of {choice}: {off}; {pointed}; {swapped}."),
 }
@@ -358,7 +358,7 @@ def tried(stated: "Stated") -> tuple[Tried, Tried, Tried]:
     return (
         of(said("Switched off"), verdict.off, stated.off, said("It adds nothing.")),
         of(point, verdict.pointed, stated.pointed, how, said("it cannot be pointed at a word")),
-        of(swap, verdict.swapped, stated.swapped, said("It adds what it added reading B."), no_b),
+        of(swap, verdict.swapped, stated.swapped, said("It adds what it added when reading B."), no_b),
     )
 
 

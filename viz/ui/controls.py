@@ -140,7 +140,7 @@ def window(last: int, default: int) -> int:
     """How many positions are left out before those that are shown; by default so many."""
     chosen = state.current().attention.window_start
     value = min(max(default if chosen is None else chosen, 0), last)
-    shown = st.slider(_("Omitted before the first line"), 0, last, **state.bound("window_start", value))
+    shown = st.slider(_("Positions omitted before the first line"), 0, last, **state.bound("window_start", value))
     return int(shown)
 
 

@@ -117,7 +117,7 @@ def _choose_part(seconds: float, chosen: Given) -> None:
     """Where the part begins, and how long it is: at least a second."""
     last = int(10 * seconds) - 10
     st.session_state[_START], st.session_state[_SECONDS] = chosen.start / 10, chosen.tenths / 10
-    begin, length = _("The model reads from this second on"), _("Seconds that it reads")
+    begin, length = _("The model reads from this second on"), _("Seconds that the model reads")
     take = partial(_take_part, last, chosen)
     st.slider(begin, 0.0, last / 10, step=0.1, format="%.1f", key=_START, on_change=take)
     st.number_input(length, 1.0, float(LONGEST_PART), step=1.0, format="%.1f", key=_SECONDS, on_change=take)

@@ -58,7 +58,7 @@ _GAINS: Final = said(
 _NO_COST: Final = said("Switching it off makes no difference beyond chance: {change} nats per token.")
 #: Longer patterns are not looked for.
 LONGEST: Final = 60
-HOW: Final = {"tenths": said("Tenths"), "random": said("Random"), "search": said("Search")}
+HOW: Final = {"tenths": said("Deciles"), "random": said("Random"), "search": said("Search")}
 
 
 def show(reader: "Reader", described: Described, found: "HeadDescription", *, with_examples: bool) -> None:
@@ -129,7 +129,7 @@ def _examples(reader: "Reader", described: Described, head: "HeadName") -> None:
         if how == "random":
             st.button(_("Others"), key="head-examples-others", icon=":material/refresh:", on_click=_draw_others)
         elif how == "search":
-            help_text = _("Letters within a text, or a pattern for a word: * is any letters, ? is one.")
+            help_text = _("Letters within a text, or a pattern for a word: * matches any letters, ? matches one.")
             wanted = st.text_input(_("Word or pattern"), key=_WANTED, max_chars=LONGEST, help=help_text)
     terms.caption(_of_what(strength, described.heads[head]))
     found = _searched(described, head, strength, wanted) if how == "search" else []
@@ -167,7 +167,7 @@ def _tenths(strength: Strength) -> list[_Text]:
             _("{low} to {high}", low=low, high=high),
             _("{texts}, {share:.1%} of the corpus", texts=count, share=share),
         )
-        found.append(_Text(int(part[len(part) // 2]), _("Tenth {number}", number=tenth), notes))
+        found.append(_Text(int(part[len(part) // 2]), _("Decile {number}", number=tenth), notes))
     return found
 
 
@@ -223,9 +223,9 @@ def _content(strength: Strength, examples: Sequence[Example]) -> HeadExamples:
     cuts = [(float(known[len(known) * tenth // 10]) - low) / reach for tenth in range(1, 10)]
     of_all = len(strength.values)
     count = (
-        plural("{count:,} text; dotted: tenths", "{count:,} texts; dotted: tenths", of_all)
+        plural("{count:,} text; dotted: deciles", "{count:,} texts; dotted: deciles", of_all)
         if len(known) == of_all
-        else _("the {count:,} of {of_all:,} texts that have one; dotted: tenths", count=len(known), of_all=of_all)
+        else _("the {count:,} of {of_all:,} texts that have one; dotted: deciles", count=len(known), of_all=of_all)
     )
     ends = f"{low:.2f}", f"{high:.2f}"
     return HeadExamples(

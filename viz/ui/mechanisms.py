@@ -25,7 +25,7 @@ _SCHEMES: Final = {
     "learned": said("A learned table: the row of a token's position is added to its embedding."),
     "rotary": said(
         "Nothing is added to a token (Su et al. 2021). Each pair of dimensions of query and key is rotated by an angle "
-        "that grows with the position, so that a dot product depends on the distance of the two."
+        "that grows with the position, so that a dot product depends on the distance between the two."
     ),
     "ALiBi": said(
         "Nothing is added to a token (Press et al. 2022). Each head lowers the score of a key in proportion to its "

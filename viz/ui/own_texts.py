@@ -78,7 +78,7 @@ def sentences(slot: str, command: str, *, writes: bool) -> "Loaded[CorpusSentenc
     loaded = upload(label, slot, read, help_text)
     if catalogue.folders_to_add_from() is None:
         help_path = _(
-            "Of any size; also a folder that the library datasets saved. Leave it empty to use the field above."
+            "A file of any size, or a folder saved by the library datasets. Leave it empty to use the field above."
         )
         st.text_input(_("Or a file or folder on this machine"), key=path_key, help=help_path, on_change=read_again)
     with st.container(horizontal=True, vertical_alignment="bottom"):

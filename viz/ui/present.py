@@ -174,7 +174,7 @@ def draw() -> None:
     address = for_visitors(page)
     is_local = _LOCAL.fullmatch(urlsplit(address).hostname or "")
     code = "" if is_local else picture(address)
-    too_long = "" if code else _("The URL is too long for a code.")
+    too_long = "" if code else _("The URL is too long for a QR code.")
     caution = _("The URL opens only on this computer.") if is_local else too_long
     label = literal(_("QR code of this view's URL: {address}", address=address))
     shown = f'<img src="{literal(code)}" alt="{label}">' if code else ""
@@ -262,7 +262,7 @@ def open_page(section: Section) -> None:
 def why_divided(key: str) -> None:
     """The way to the tab that says what the division by √dₖ is for, which others need not say again."""
     st.button(
-        _("Why scores are divided by √dₖ: Scores"),
+        _("Why scores are divided by √dₖ: Attention scores"),
         key=f"{key}-why-divided",
         icon=":material/open_in_new:",
         type="tertiary",

@@ -59,7 +59,7 @@ def add_model() -> None:
                 placeholder=f"{allowed[0]}/…" if allowed else "/path/to/a/folder",
                 help=_(
                     "A folder saved by transformers (BERT, GPT-2, Llama, T5, OPUS-MT, ViT …: safetensors and a "
-                    "tokenizer), or a checkpoint of Headlight's own. It appears only on the list of this session."
+                    "tokenizer), or a Headlight checkpoint. It appears only on the list of this session."
                 ),
             )
             fetch = catalogue.downloads_allowed() and st.checkbox(
@@ -100,7 +100,7 @@ def say_missing(names: list[str]) -> None:
     if catalogue.can_add():
         offered = _("If you have its folder, add it on the left under “Add a model”.")
     else:
-        offered = _("This server is shared and opens only the models of its list.")
+        offered = _("This server is shared and opens only the models on its list.")
     st.info(plain(messages.in_a_row((asks, instead, offered))), icon=":material/info:")
 
 
@@ -145,7 +145,7 @@ def choice() -> None:
         list(names),
         format_func=names.__getitem__,
         placeholder=_("All"),
-        help=_("For a class: choose the tabs, then copy this page's link. Whoever opens it sees these tabs alone."),
+        help=_("For a class: choose the tabs, then copy this page's link. Whoever opens it sees only these tabs."),
         **state.bound("shown_tabs", _chosen()),
     )
 
@@ -355,8 +355,8 @@ def _chat() -> None:
         terms.caption(
             _(
                 "The model's chat template is put around the text. A line that begins with “user:”, “assistant:” or "
-                "“system:” starts a message; a text without such lines is a message of the user. The model writes as "
-                "the assistant."
+                "“system:” starts a message; a text without such lines is a user message. The model writes as the "
+                "assistant."
             )
         )
 
@@ -365,7 +365,7 @@ def _second_text() -> None:
     """The second text of a pair, which an encoder may read after the first."""
     help_text = _(
         "The model reads both texts as a pair, as its tokenizer joins them: A is the text, B is this one. Attention, "
-        "Learn and Side by side read every text with it; measurements over many sentences read texts alone."
+        "Learn and Side by side read every text with it; measurements over many sentences read single texts, without B."
     )
     st.text_area(
         _("Second text (optional)"),

@@ -45,7 +45,7 @@ def answer(trace: "Trace", site: str, layer: int, head: int) -> bool:
         jobs = findings.of_model(state.current().model, site)
         _say(described, head_descriptions.with_job(found, jobs), reader)
     if known.why_none:
-        instead = _("Choose texts of your own to see what its heads do.")
+        instead = _("Choose your own texts to see what the heads of this model do.")
         terms.caption(plain(in_a_row((shown(known.why_none), instead))))
     if not known.is_whole:
         _show_measuring(head_descriptions.describing(state.current().model, own), known)
@@ -80,14 +80,14 @@ def _own_texts() -> OwnTexts | None:
 
 def _choose_texts(reader: "Reader") -> None:
     """The field for texts of one's own, and which are read."""
-    frame.unfolding(_("Texts of your own"), f"{_OWN}-open", _texts_field, reader)
+    frame.unfolding(_("Your own texts"), f"{_OWN}-open", _texts_field, reader)
 
 
 def _texts_field(reader: "Reader") -> None:
     terms.caption(
         _(
-            "Heads are described from these texts instead of Headlight's; of more than {most:,}, this many are drawn "
-            "at random.",
+            "Heads are described from these texts instead of Headlight's; if there are more than {most:,}, that many "
+            "are drawn at random.",
             most=head_descriptions.MOST_TEXTS,
         )
     )
@@ -122,7 +122,7 @@ def _say(described: Described, found: "HeadDescription", reader: "Reader") -> No
         if described.is_whole:
             terms.caption(plain(_("Measured: {texts}, {rows}", texts=read, rows=rows)))
         else:
-            terms.caption(plain(_("A first answer, which may still change: {texts}, {rows}", texts=read, rows=rows)))
+            terms.caption(plain(_("A first result, which may still change: {texts}, {rows}", texts=read, rows=rows)))
 
 
 def _show_measuring(task: Task[None], known: Known) -> None:

@@ -250,7 +250,7 @@ class Survey:
         texts: dict[int, tuple[str, str]] = {}
         for number, trace in self._read(sentences):
             if isinstance(trace, InputTextError):
-                refused = SKIPPED + said("too long or blank for this model")
+                refused = SKIPPED + said("blank, or too long for this model")
                 sums[refused] = sums.get(refused, 0) + 1
             else:
                 texts[number] = (trace.text, trace.translation)

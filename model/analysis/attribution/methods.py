@@ -335,7 +335,7 @@ def choice_run(reader: Chooser, choice: TokenChoice) -> ChoiceRun:
     if reads == "picture" and len(choice.source) > MOST_TOKENS:
         message = (
             "Attribution hides up to {most_tokens} patches, one at a time, and this model reads {count} of this "
-            "picture. Draw a rectangle on the picture instead: the Attention page says what hiding it changes."
+            "picture. Draw a rectangle on the picture instead: the Attention page then shows what hiding it changes."
         )
         raise DataError(message, most_tokens=MOST_TOKENS, count=len(choice.source))
     # How many spans a sound has, its trace knows.

@@ -140,7 +140,7 @@ def _unspaced_spans(sentence: str, phrase: str) -> list[Span]:
 
 PRONOUNS = frozenset(("he", "him", "his", "she", "her", "hers", "it", "its", "they", "them", "their", "theirs"))
 NOT_TWO = said("does not have exactly one antecedent and one pronoun in brackets")
-NO_PARTNER = said("other candidate not found through the neighbouring line")
+NO_PARTNER = said("the neighbouring line does not give the other candidate")
 
 
 class MarkedLine(NamedTuple):
@@ -254,8 +254,8 @@ def parse_pronoun_cases(content: bytes, name: str) -> PronounCases:
     reader = READERS.get(path.suffix.lower())
     if reader is None:
         raise DataError(
-            "Expected a file .jsonl (Winograd rows or one's own), .tsv (sentence, pronoun, antecedent, "
-            "distractor) or .txt (WinoBias lines), got {name}.",
+            "Expected a file .jsonl (Winograd rows or your own), .tsv (sentence, pronoun, antecedent, distractor) or "
+            ".txt (WinoBias lines), got {name}.",
             name=path.name,
         )
     if len(content) > LARGEST_FILE:

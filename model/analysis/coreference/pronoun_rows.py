@@ -28,7 +28,7 @@ Measure = Literal["raw", "norm", "rollout"]
 MEASURES: Final[tuple[Measure, ...]] = get_args(Measure)
 """What counts as a weight: the weight itself, its value-weighted norm, or rollout up to the layer (heads averaged)."""
 
-REFUSED: Final = said("too long or blank for this model")
+REFUSED: Final = said("blank, or too long for this model")
 NO_TOKENS: Final = said("pronoun or candidate without tokens")
 NO_OFFSETS: Final = said("this tokenizer does not report which characters belong to a token")
 
@@ -121,7 +121,7 @@ def pronoun_rows(translator: Reader, trace: Trace, case: PronounCase, site: str)
         read = read_case(translator, case)
         return read if isinstance(read, str) else read.pieces[0]
     if translator.languages != LANGUAGES:
-        return said("only translators into German show which token was written for it")
+        return said("only translators into German show which token was written for the pronoun")
     writer = as_writer(translator)
     ends = writer.end_ids
     pronoun = find_pronoun(writer, case, [step.token_id for step in trace.steps if step.token_id not in ends])

@@ -173,7 +173,7 @@ def score_alignment(
         folds = torch.arange(len(totals)) % 2
         return AlignmentScores(
             rows=len(totals),
-            skipped={said("too long or blank for this model"): int(sums[_REFUSED])} if _REFUSED in sums else {},
+            skipped={said("blank, or too long for this model"): int(sums[_REFUSED])} if _REFUSED in sums else {},
             sure_links=int(sums["sure"]),
             predicted_links=int(totals.sum()) - int(sums["sure"]),
             diagonal=1 - int(sums["diagonal"]) / int(sums["of_diagonal"]),

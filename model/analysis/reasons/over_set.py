@@ -38,7 +38,7 @@ from model.trace.trace import Trace
 MOST_CHANGED: Final = 4
 ROLES: Final = ("pronoun", "changed", "keys", "rest")
 """Words that a change is read from: the pronoun, the words that differ, those of key and rival, and all others."""
-NOT_ALIGNED: Final = said("the twin has another length, or differs in more than four tokens")
+NOT_ALIGNED: Final = said("the twin has a different length, or differs in more than four tokens")
 NO_CELL: Final = said("no cell to ask about")
 
 
@@ -219,7 +219,7 @@ def _both(reader: Reader, pair: TwinPair) -> tuple[Trace, Trace] | str:
         trace = reader.trace(pair.text)
         twin = trace_twin(reader, trace, pair.twin)
     except InputTextError:
-        return said("too long or blank for this model")
+        return said("blank, or too long for this model")
     if pair.case is not None:
         ours, theirs = (each.source_ids or each.target_ids for each in (trace, twin))
         changed = sum(one != other for one, other in zip(ours, theirs, strict=False))

@@ -29,7 +29,7 @@ TOLERANCE: Final = 1e-4
 #: Σ |share| / |Σ share| above which shares are given no percentages.
 CANCELLING: Final = 3.0
 ONE_KEY: Final = said("This attention has one key only, so there is no other to compare it with.")
-NOT_SEEN: Final = said("This query may not see both keys, so there are not two scores to compare. Choose other keys.")
+NOT_SEEN: Final = said("This query cannot see both keys, so there are not two scores to compare. Choose other keys.")
 EDITED: Final = said("Heads of this run were edited, so its scores are not those of its parts. Trace it without edits.")
 #: A trace's run, as long as somebody holds an answer that came of it.
 _RUNS: Final[WeakKeyDictionary[Trace, ReferenceType[HeldRun]]] = WeakKeyDictionary()
@@ -127,7 +127,7 @@ class Step:
     def follow(self, part: Part, *, through_networks: bool = False) -> "Step":
         """One step back, to what a part read. Raises a TraceError after `MAX_STEPS`, or for what read nothing."""
         if self.count >= MAX_STEPS:
-            raise TraceError("No more than {steps} steps back are followed.", steps=MAX_STEPS)
+            raise TraceError("At most {steps} steps back are followed.", steps=MAX_STEPS)
         followed = [term.run.follow(term.asked, part, through_networks=through_networks) for term in self.terms]
         constants: dict[Part, float] = {}
         for term, each in zip(self.terms, followed, strict=True):
@@ -317,7 +317,7 @@ def _held_run(parts: Parts, trace: Trace) -> HeldRun:
 def _checked(reason: Reason) -> Reason:
     if not reason.is_exact:
         message = (
-            "The parts of this score do not add up to it: they are off by {error:.2g} of it, {limit:g} at most was "
+            "The parts of this score do not add up to it: they are off by {error:.2g} of it, at most {limit:g} was "
             "expected. Open the model in float32, or ask about another head."
         )
         raise TraceError(message, error=reason.error, limit=TOLERANCE)

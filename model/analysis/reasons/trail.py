@@ -33,7 +33,7 @@ _ATTENTIONS: Final[Mapping[str, tuple[PartKind, Stack]]] = {
 }
 _STACKS: Final[Mapping[str, Stack]] = {"s": "encoder", "t": "decoder"}
 _BEGINNINGS: Final = {"embedding": "emb", "beginning": "emb", "position": "pos"}
-NOT_THERE: Final = said("The step “{code}” does not exist here: nothing with this name gives anything to this number.")
+NOT_THERE: Final = said("The step “{code}” does not exist here: no part with this name contributes to this number.")
 
 Kind = Literal["question", "part", "word", "beginning"]
 

@@ -17,8 +17,8 @@ from model.parts.weights import Norm
 #: How far what is turned may be from what the model used, as a share of its largest number: rounding of float32.
 TOLERANCE = 1e-4
 NOT_TURNED = said(
-    "What this model does to its queries and keys after their projection is neither a norm nor a rotation that we "
-    "know, so its scores cannot be split."
+    "What this model does to its queries and keys after their projection is neither a norm nor a known rotation, so "
+    "its scores cannot be split."
 )
 
 

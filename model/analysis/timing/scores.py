@@ -36,8 +36,8 @@ def check_order(task: str) -> None:
     """Raise a TraceError for a task that writes the words in another order than they are spoken in."""
     if task == "translate":
         message = (
-            "The words of a translation differ from those spoken, and so does their order, so they have no times in "
-            "the sound. Choose the task “transcribe”."
+            "The words of a translation and their order differ from those spoken, so they have no times in the sound. "
+            "Choose the task “transcribe”."
         )
         raise TraceError(message)
 

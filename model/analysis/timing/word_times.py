@@ -92,7 +92,7 @@ def parse_word_times(content: bytes, name: str) -> tuple[WordTime, ...]:
     except _Refused as error:
         raise DataError("{path}, {where}: {reason}.", path=path, where=error.where, reason=error.message) from error
     if not words:
-        raise DataError("{path} contains no word with its times.", path=path)
+        raise DataError("{path} contains no words with times.", path=path)
     return tuple(words)
 
 

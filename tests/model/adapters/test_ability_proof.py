@@ -91,7 +91,7 @@ def test_a_model_that_pages_cannot_read_is_refused(tmp_path: Path, monkeypatch: 
     own(zoo.save_model(tmp_path / "bert", "bert", "wordpiece"))
     # The proof compares weights without what the tokenizer gives beside the ids; a page reads with it.
     failing(monkeypatch, transformers.BertModel, lambda given: "token_type_ids" in given)
-    with pytest.raises(CheckpointError, match="the pages cannot read with it"):
+    with pytest.raises(CheckpointError, match="the pages cannot use it"):
         open_reader(tmp_path / "bert")
 
 

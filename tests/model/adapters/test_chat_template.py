@@ -67,8 +67,8 @@ def test_a_template_that_takes_all_it_can_is_refused_in_a_sentence(
         ("{{ undefined.x.y }}", "undefined"),
         ("{% for", "cannot be used for this chat"),
         ("{{ 'x' * 300000 }}", "300,000 characters, and at most 200,000"),
-        ("{{ raise_exception('a' * 5000) }}", "refuses this chat: “a{200} …”"),
-        ("{{ raise_exception('\\ud800') }}", "refuses this chat"),
+        ("{{ raise_exception('a' * 5000) }}", "rejects this chat: “a{200} …”"),
+        ("{{ raise_exception('\\ud800') }}", "rejects this chat"),
     ],
 )
 def test_a_hostile_template_is_refused_in_a_sentence(template: str, words: str) -> None:
@@ -219,7 +219,7 @@ def test_roles_are_unknown_where_the_template_looks_into_contents(tmp_path: Path
     assert chat.chat("user: Who?\nassistant: The dog.\nuser: Why?").roles
     found = chat.chat("user: Who?\nassistant: Hm.</think>The dog.\nuser: Why?")
     assert found.roles == ()
-    assert "does not only join the messages" in found.why_no_roles
+    assert "does more than join the messages" in found.why_no_roles
     assert "Hm" not in found.text
 
 

@@ -160,5 +160,5 @@ def test_every_choice_has_traces_of_its_own(translator: tuple[str, TextWriter, A
 
 def test_an_unknown_language_is_one_sentence(translator: tuple[str, TextWriter, Any]) -> None:
     _, opened, _ = translator
-    with pytest.raises(InputTextError, match=r"does not know 'tlh'. Choose one of its [\d]+: \w+"):
+    with pytest.raises(InputTextError, match=r"does not know the language 'tlh'. Choose one of its [\d]+: \w+"):
         opened.speaking("", "tlh")

@@ -75,7 +75,7 @@ def test_characters_of_a_translation_are_known_and_an_unknown_language_is_refuse
     assert all(
         token.strip("▁") in (TARGET[slice(*span)], "", "</s>") for token, span in zip(tokens, offsets, strict=True)
     )
-    with pytest.raises(InputTextError, match=r"does not know 'xyz'. Choose one of its 2: deu, nld\."):
+    with pytest.raises(InputTextError, match=r"does not know the language 'xyz'. Choose one of its 2: deu, nld\."):
         reader.translate(">>xyz<< The dog.")
 
 

@@ -125,7 +125,7 @@ def test_a_picture_is_the_same_however_it_is_given(looking: Looking, pictures: F
     assert of_file.text == "noise.png"
     other = reader.reading("noise.png", picture_zoo.picture(seed=1))
     assert len({blind.key, reader.key, other.key}) == 3
-    with pytest.raises(TraceError, match="another picture"):
+    with pytest.raises(TraceError, match="different picture"):
         other.run_again(of_picture)
     with pytest.raises(InputTextError, match="none was given"):
         blind.decode("")
@@ -190,7 +190,7 @@ def model_bias(model: Any, part: Part) -> torch.Tensor:
 def test_a_task_is_chosen_by_its_token_where_a_model_has_some(pictures: Folder, looking: Looking) -> None:
     donut = looking("donut")
     assert donut.offered.writes == ("receipt-v2", "letter")
-    assert "None is given to it" in donut.offered.note
+    assert "It is given none" in donut.offered.note
     plain = looking("beit-trocr").offered
     assert not plain.writes
     assert not plain.note

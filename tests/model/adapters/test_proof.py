@@ -95,7 +95,7 @@ def test_layers_that_do_not_attend_are_named_and_the_others_are_exact(tmp_path: 
     assert reader.abilities.proof is not None
     assert reader.abilities.proof.is_exact
     rows = dict(describe(reader).rows)
-    assert rows["Layers that attend"].startswith("2, 4 of 4; the others (JambaMambaMixer)")
+    assert rows["Layers with attention"].startswith("2, 4 of 4; the others (JambaMambaMixer)")
     with pytest.raises(TraceError, match="layers without attention between"):
         follow(reader, reader.trace(TEXT), "decoder", 3)
     # Its state cannot be cut back, so each step reads all again.
@@ -158,7 +158,7 @@ def test_weights_of_another_attention_than_the_model_runs_are_refused(monkeypatc
         return eager(*given, **{**options, "scaling": scaling * 1.1})
 
     monkeypatch.setattr(modeling_llama, "eager_attention_forward", rescaled)
-    with pytest.raises(CheckpointError, match="something else than the fused attention"):
+    with pytest.raises(CheckpointError, match="different results from the fused attention"):
         explore(zoo.tiny("llama"))
 
 

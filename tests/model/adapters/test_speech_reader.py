@@ -164,7 +164,7 @@ def test_a_sound_is_the_same_however_it_is_given(heard: Callable[[str], SpeechRe
     assert (
         len({silent.key, reader.key, other.key, reader.speaking("de").key, reader.speaking("", "translate").key}) == 5
     )
-    with pytest.raises(TraceError, match="another sound"):
+    with pytest.raises(TraceError, match="different sound"):
         other.run_again(of_sound)
     with pytest.raises(InputTextError, match="none was given"):
         silent.decode("")

@@ -50,7 +50,9 @@ def test_a_file_has_the_times_of_a_part_in_the_whole_recording(reader: SpeechRea
 
 
 def test_a_translation_has_no_times_and_a_film_has_the_sound_where_there_are_some(reader: SpeechReader) -> None:
-    assert "The words of a translation differ" in word_times.why_none(reader.speaking("de", "translate"))
+    assert "The words of a translation and their order differ" in word_times.why_none(
+        reader.speaking("de", "translate")
+    )
     assert word_times.why_none(reader) == ""
     session, heads = reader.decode(""), ((1, 1),)
     session.run()

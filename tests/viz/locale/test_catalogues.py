@@ -179,6 +179,10 @@ PATTERNS: Final = {
     r"\b(?:any|no)body\b": "the subject",
     r"\d %": "a number and % without a space",
     r"\b[Mm]end(?:s|ed)?\b": "fix",
+    r"\b(?:a|one|this|short|each|another) training\b(?! (?:data|loss|pair|run|sentence|set|step|text))": "run",
+    r"\bof (?:its|their|your) own\b": "its own",
+    r"\b[Aa]nother \w+ than\b|\bother \w+ than\b": "different from",
+    r"\bin the place of\b": "corresponds to",
 }
 
 

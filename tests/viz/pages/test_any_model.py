@@ -212,4 +212,4 @@ def test_an_added_folder_that_becomes_a_link_is_not_followed(app: AppTest, folde
     mine.symlink_to(folders / "bert")
     app.run()
     assert not app.exception
-    assert "points elsewhere" in app.error[0].value
+    assert "no longer points" in app.error[0].value

@@ -92,7 +92,7 @@ def test_a_folder_that_a_session_had_added_is_closed_to_it(
     assert not app.exception
     assert "mine" not in app.selectbox(key="checkpoint").options
     assert app.selectbox(key="checkpoint").value != "mine"
-    assert "opens only the models of its list" in said(app)
+    assert "opens only the models on its list" in said(app)
 
 
 @pytest.mark.usefixtures("shared")
@@ -105,7 +105,7 @@ def test_an_address_that_names_a_path_opens_none_and_says_what_there_is(
     any_model.run()
     assert not any_model.exception
     assert not any_model.error
-    assert "opens only the models of its list" in said(any_model)
+    assert "opens only the models on its list" in said(any_model)
     assert "Add a model" not in said(any_model)
 
 

@@ -41,8 +41,8 @@ def test_an_error_within_an_error_is_translated_with_it() -> None:
     # What was wrong with a value is said within the error that names the file.
     with pytest.raises(Malformed) as wrong:
         checked.count("x", "entries[0].seed")
-    outer = CheckpointError("{name} is refused: {error}.", name="vocab.json", error=wrong.value)
-    assert str(outer) == "vocab.json is refused: entries[0].seed must be a whole number, 0 or more, got 'x'."
+    outer = CheckpointError("{name} cannot be used: {error}.", name="vocab.json", error=wrong.value)
+    assert str(outer) == "vocab.json cannot be used: entries[0].seed must be a whole number, 0 or more, got 'x'."
     with messages.speaking("zh"):
         chinese = messages.shown(outer.message)
     assert not re.findall("[a-z]{3,}", re.sub(r"vocab\.json|entries\[0\]\.seed", "", chinese))

@@ -51,7 +51,7 @@ def test_an_order_that_names_the_most_needed_word_late_is_contradicted_beside_it
     given = explained(order, losses=(0.1, 2.0, 0.0, 5.0), said=(1, 1, 1, 2))
     said = answer(given, NAMED, "“es”")
     assert given.rank("alti") == rank
-    assert ("But “tired”, which costs most alone, has rank" in said) == (rank > 1)
+    assert ("But “tired”, which costs most when hidden alone, has rank" in said) == (rank > 1)
     assert rank == 1 or f"has rank {rank} of 4" in said
     assert "trust" not in said
 
@@ -124,10 +124,12 @@ def of(off: Intervention, swapped: Intervention | None, pointed: Intervention | 
 
 def test_the_three_interventions_stand_side_by_side_behind_what_follows_from_them() -> None:
     assert of(STAYS, CHANGES, CHANGES) == (
-        "cross L5 H2 can change the choice of “es” rather than “sie”, but the choice does not need it: switched off, "
-        "“es” stays (−1.3 nats); pointed at “street”, it becomes “sie” (−9.0 nats); with its output from the other "
-        "sentence, it becomes “sie” (−9.0 nats)."
+        "cross L5 H2 can change the choice of “es” rather than “sie”, but the choice does not depend on it: switched "
+        "off, “es” stays (−1.3 nats); pointed at “street”, it becomes “sie” (−9.0 nats); with its output from the "
+        "other sentence, it becomes “sie” (−9.0 nats)."
     )
     needed, unmoved = of(CHANGES, STAYS, STAYS), of(STAYS, STAYS, STAYS)
-    assert needed.startswith("The choice of “es” rather than “sie” needs cross L5 H2: switched off, it becomes “sie”")
+    assert needed.startswith(
+        "The choice of “es” rather than “sie” depends on cross L5 H2: switched off, it becomes “sie”"
+    )
     assert unmoved.startswith("cross L5 H2 alone does not change the choice of “es” rather than “sie”: switched off")

@@ -121,7 +121,7 @@ def test_a_viewers_second_long_work_says_what_it_waits_for_and_can_stop_that(mon
     TASKS["second"] = Task("the second of two", 2, "units", of_two(go_on))
     app = AppTest.from_function(two_on_a_page, default_timeout=PATIENCE).run()
     shown = [bar.proto.text for bar in app.get("progress")]
-    assert "Waits for your other computation (“Measure”: 1 of 2 units). Stop that one?" in shown
+    assert "Waiting for your other computation (“Measure”: 1 of 2 units). Stop that one?" in shown
     assert [button.key for button in app.button] == ["first-stop", "second-stop-other", "second-stop"]
     app.button(key="second-stop-other").click().run()
     go_on.set()

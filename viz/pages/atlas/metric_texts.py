@@ -49,8 +49,8 @@ def lacking(atlas: "Atlas") -> str:
     """Which metrics an atlas lacks because an earlier version measured it, as a sentence; "" where it lacks none."""
     names = [shown(METRICS[key].name) for key in data.lacking(atlas)]
     message = (
-        "This atlas has no numbers for {metrics}: an earlier version measured it. Delete its file and restart the app "
-        "to measure it again."
+        "This atlas has no numbers for {metrics}: an earlier version of Headlight made it. Delete its file and restart "
+        "the app to measure it again."
     )
     return _(message, metrics=with_and(names)) if names else ""
 

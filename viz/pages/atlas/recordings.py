@@ -104,7 +104,7 @@ def _field() -> None:
         help_text=_(
             "At most {most} sounds (WAV, FLAC, OGG or MP3); the first 30 seconds of each are read. Word times are in a "
             "file of the same name, say speech.wav and speech.csv: CSV with the columns word, start and end in "
-            "seconds, TextGrid, SRT, VTT or JSON. Word times alone belong to the sound chosen on the left.",
+            "seconds, TextGrid, SRT, VTT or JSON. Word times without a sound belong to the sound chosen on the left.",
             most=data.MAX_RECORDINGS,
         ),
         on_change=take,
@@ -117,25 +117,24 @@ def _field() -> None:
         terms.caption(_("Recordings: {count}; with word times: {timed}.", count=len(given()), timed=timed))
     else:
         frame.caption(
-            "Without files of yours, the sound chosen on the left is read; the word times of the example are known."
+            "If you give no files, the sound chosen on the left is read; the word times of the example are known."
         )
 
 
 def _show_sets(timing: "TimingScores | None", refused: str) -> None:
     """How well sets of heads keep time: the model's own, and those that are found."""
-    st.subheader(_("Heads that keep time"), anchor=False)
+    st.subheader(_("Heads aligned with time"), anchor=False)
     if refused:
         st.warning(plain(_(refused)), icon=":material/rule:")
     if timing is None:
         frame.note(
-            "Without word times errors are unknown. “Apart from other heads” shows how far the word starts "
-            "of each head are from those of the others: that is agreement, not accuracy. Load word times under "
-            "“Recordings”."
+            "Without word times errors are unknown. “Distance from other heads” shows how far the word starts of each "
+            "head are from those of the others: that is agreement, not accuracy. Load word times under “Recordings”."
         )
         return
     frame.caption(
-        "Words: {words}; recordings: {sounds}. Seconds, with 95% intervals. Given words left out: {left_out}, the "
-        "first of each recording, which this method always puts at its beginning, and those that the model "
+        "Words: {words}; recordings: {sounds}. Seconds, with 95% intervals. Of the given words, {left_out} are left "
+        "out: the first of each recording, which this method always puts at its beginning, and those that the model "
         "wrote differently. A lag above 0 means late; it can be subtracted when the times are used.",
         words=timing.words,
         sounds=timing.sounds,
@@ -147,9 +146,9 @@ def _show_sets(timing: "TimingScores | None", refused: str) -> None:
         rows.append(_row(_("The model's own set"), timing.own))
     rows += [_row(_(_FOUND[found.chosen_on - 1]), found.timing) for found in timing.found]
     rows.append(_row(_("Words spread evenly"), timing.evenly))
-    st.html(table(_COLUMNS, rows, label=_("Heads that keep time")))
+    st.html(table(_COLUMNS, rows, label=_("Heads aligned with time")))
     if timing.own is not None:
-        _setting(_("The model's own, as transformers takes them:"), timing.own_heads)
+        _setting(_("The model's own set, as transformers writes it:"), timing.own_heads)
     for found in timing.found:
         _setting(_(_FOUND[found.chosen_on - 1]), found.heads)
         _say_gain(found)
@@ -161,8 +160,8 @@ def _show_sets(timing: "TimingScores | None", refused: str) -> None:
 
 
 _FOUND: Final = (
-    said("Found on the first half, on the other half"),
-    said("Found on the second half, on the other half"),
+    said("Found on the first half, measured on the second"),
+    said("Found on the second half, measured on the first"),
 )
 
 

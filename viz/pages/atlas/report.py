@@ -156,7 +156,7 @@ def _rests(atlas: "Atlas", site: str) -> str:
     if not shares:
         return ""
     resting = sum(data.is_rest(of[0].metric) for of in data.jobs_in(atlas, site).values())
-    message = "Where idle heads put their weight (sinks), mean share of it: {shares}; these may overlap."
+    message = "Where idle heads put their weight (sinks), as mean shares: {shares}; these may overlap."
     return in_a_row(
         (
             _(message, shares=", ".join(shares)),

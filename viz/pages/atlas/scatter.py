@@ -41,8 +41,8 @@ def show(atlas: "Atlas") -> None:
         chosen = state.current().atlas
         if not {chosen.scatter_x, chosen.scatter_y} <= labels.keys():
             state.change(scatter_x=across, scatter_y=up)
-        first = controls.dropdown("scatter_x", _("Across"), labels, width=210)
-        second = controls.dropdown("scatter_y", _("Up"), labels, width=210)
+        first = controls.dropdown("scatter_x", _("Horizontal axis"), labels, width=210)
+        second = controls.dropdown("scatter_y", _("Vertical axis"), labels, width=210)
         metric_texts.read_off_control(atlas)
         named = controls.segmented("scatter_names", _("Names"), _NAMES)
     points = _points(maps, first, second)
@@ -123,7 +123,7 @@ def _draw(
             frame.caption(
                 "Each point is a head, with its two means over the corpus; colour and shape say which attention. Click "
                 "a point to open its head; choose the lasso above the chart and draw around points to list them. The "
-                "axes open on the two metrics by which most heads have a job."
+                "axes open on the two metrics that give the most heads a job."
             )
             if less := sum(map(sum, atlas.heads.values())) - len(every):
                 frame.caption("{count} heads have no point: one of the two metrics is undefined for them.", count=less)

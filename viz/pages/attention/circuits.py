@@ -92,8 +92,8 @@ def _distance(most: int) -> int:
         0,
         most,
         help_text=_(
-            "How many tokens before its query each key is. This model rotates queries and keys by their positions, "
-            "so the score of two tokens depends on how far they are apart."
+            "How many tokens each key is before its query. This model rotates queries and keys by their positions, so "
+            "the score of two tokens depends on how far they are apart."
         ),
     )
     return state.current().attention.distance

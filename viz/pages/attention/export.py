@@ -148,7 +148,7 @@ def _decoding(trace: "Trace") -> str:
 
 
 def _origin(view: OpenView, checkpoint: str, digest: str) -> str:
-    facts = ((_("Checkpoint"), checkpoint), (_("Checksum"), digest), (_("In the address"), f"?{view.query_string}"))
+    facts = ((_("Checkpoint"), checkpoint), (_("Checksum"), digest), (_("In the URL"), f"?{view.query_string}"))
     listed = "".join(f"<dt>{escape(name)}</dt><dd><code>{literal(value)}</code></dd>" for name, value in facts)
     note = _("To reopen this view, append the text below to Headlight's URL; the checkpoint must be present.")
     return f'<h2>{escape(_("Where this comes from"))}</h2><p class="note">{escape(note)}</p><dl>{listed}</dl>'
@@ -258,8 +258,8 @@ def _row(trace: "Trace", site: str, layer: int, head: int) -> Offer:
         inside = _("for query {query}: q·k, scaled score, masked score and weight of each of {keys} keys", **numbers)
     else:
         inside = _(
-            "for query {query}: q·k, scaled score, masked score and weight of each of {keys} keys, with the switches "
-            "as they are set there",
+            "for query {query}: q·k, scaled score, masked score and weight of each of {keys} keys, as the switches "
+            "there are set",
             **numbers,
         )
     return _csv(

@@ -30,7 +30,7 @@ _COLUMNS: Final = (
     html.Column(said("Written")),
     html.Column(said("Log-probability (nats)"), is_number=True),
     html.Column(said("With the part hidden"), is_number=True),
-    html.Column(said("Most probable then")),
+    html.Column(said("Most probable with the part hidden")),
 )
 MAX_CHECKS: Final = 16
 
@@ -97,7 +97,7 @@ def _compare(trace: "Trace", whole: "Trace", site: str) -> None:
         diff = texts.word_diff(whole.translation, trace.translation)
         names = _("Whole picture"), _("Part hidden")
         if whole.translation == trace.translation:
-            terms.caption(_("The model writes the same as about the whole picture."))
+            terms.caption(_("The model writes the same text as for the whole picture."))
         else:
             st.html(html.word_changes(diff, names=names, language=models.target_language(choice)))
     _say_weights(after, whole, site)
@@ -115,7 +115,7 @@ def _compare(trace: "Trace", whole: "Trace", site: str) -> None:
     with st.expander(_("Each token, with the part hidden"), key="hidden-part-tokens"):
         st.html(html.table(_COLUMNS, rows, label=_("What hiding the part does to each token")))
         frame.caption(
-            "The tokens that the model wrote about the whole picture are written again while the part is hidden."
+            "The tokens that the model wrote for the whole picture are written again while the part is hidden."
         )
         controls.table_button(_("Table (CSV)"), partial(_numbers, whole, after), file_name("hidden part", sentence=""))
 
@@ -134,8 +134,8 @@ def _say_weights(after: "Trace", whole: "Trace", site: str) -> None:
     layer, head = np.unravel_index(int(np.nanargmax(shift)), shift.shape)
     on_part = [attention.cell_weights(each, site, rows, patches)[layer, head] for each in (whole, after)]
     message = (
-        "In the row “{row}”, {head} changes most: {moved:.3f} of its weight has moved. To the part that is hidden it "
-        "gave {before:.3f}, and gives {after:.3f} now."
+        "In the row “{row}”, {head} changes most: {moved:.3f} of its weight has moved. It gave the hidden part "
+        "{before:.3f}; now it gives {after:.3f}."
     )
     terms.caption(
         _(

@@ -177,8 +177,8 @@ def _interventions(stated: Stated, text: str) -> None:
         _card(pointed, stated, written[1] if len(written) > 1 else None)
         _card(swapped, stated, None)
     message = (
-        "Each acts on this head alone, in every row. The choice in large letters is made after the words that the "
-        "unchanged model wrote before it; a text written freely may differ from it. Nats: log p(“{token}”) − "
+        "Each intervention changes only this head, in every row. The choice in large letters is made after the words "
+        "that the unchanged model wrote before it; a text written freely may differ from it. Nats: log p(“{token}”) − "
         "log p(“{other}”). “Pointed at” uses the token that lowers the log-odds most."
     )
     frame.caption(message, token=plain(spoken(stated.token)), other=plain(spoken(stated.against)))
@@ -194,7 +194,7 @@ def _written_under(stated: Stated, text: str) -> "tuple[EditComparison, ...]":
     # Of a set, the German that is asked about may be longer than what the model writes itself.
     begins = [(step, edit) for edit in edits if (step := access.first_step(edit, trace.rows_before)) < len(trace.steps)]
     task = access.edited(models.writer(model), text, begins, trace.rows_before)
-    return long_work.outcome(task, _("Write under each"), key="cause-written", start=True) or ()
+    return long_work.outcome(task, _("Write under each intervention"), key="cause-written", start=True) or ()
 
 
 def _card(tried: Tried, stated: Stated, written: "EditComparison | None") -> None:
@@ -227,7 +227,7 @@ def _show_written(written: "EditComparison") -> None:
             _("The translation stays the same.") if is_same else _("The text stays the same, in other tokens.")
         )
         return
-    names = (_("The model’s own"), _("Under the edit"))
+    names = (_("The model’s own"), _("With the edit"))
     language = models.target_language(state.current().model)
     st.html(html.word_changes(written.text_diff, names=names, language=language))
 
@@ -308,7 +308,8 @@ def _edit(trace: "Trace", stated: Stated) -> None:
                 key=state.bind("edit_once", False if is_of_encoder else None),
                 disabled=is_of_encoder,
                 help=_(
-                    "Otherwise from this step on. The encoder has run before the first step, so its edits always hold."
+                    "If not, the edit holds from this step on. The encoder runs before the first step, so its edits "
+                    "always hold."
                 ),
                 on_change=state.take,
                 args=("edit_once",),
@@ -316,7 +317,7 @@ def _edit(trace: "Trace", stated: Stated) -> None:
         edit = EditHead(kind, site, layer, head, key, once and not is_of_encoder)
         writer = models.writer(state.current().model)
         task = access.edited(writer, trace.text, [(step, edit)], trace.rows_before)
-        found = long_work.outcome(task, _("Write under the edit"), key="cause-edited", start=True)
+        found = long_work.outcome(task, _("Write with the edit"), key="cause-edited", start=True)
         if found is not None:
             _show_edited(found[0])
             code = write_code(Choice(0, step, edit))

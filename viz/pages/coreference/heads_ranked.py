@@ -39,7 +39,7 @@ BY: Final[dict[CauseBy, str]] = {
 }
 _READ: Final[dict[CauseBy, str]] = {
     "off": said(
-        "Each head is switched off alone. Warm: without it, the right word’s log-odds (its log p − log p of the "
+        "One head at a time is switched off. Warm: without it, the right word’s log-odds (its log p − log p of the "
         "other, in nats, after the same words) fall, averaged over the sentences. Cold: they rise."
     ),
     "estimate": said(
@@ -128,7 +128,7 @@ def _show_effects(
         "Nats, means over sentences; |…| is the mean of absolute values, by which heads are ranked. Click a "
         "title to sort. Accuracy change: the change of the share of right choices without the head."
     )
-    st.html(html.table(*correlations(columns, heads), label=_("How the rankings agree")))
+    st.html(html.table(*correlations(columns, heads), label=_("How well the rankings agree")))
     to_compare = _("To compare with attention, first measure the curated set in the tab Measured.")
     scale = _("Spearman’s ρ: 1 if two metrics rank the heads in the same order, 0 if their rankings are unrelated.")
     terms.caption(in_a_row((scale, to_compare if attention is None else "")))
@@ -220,7 +220,7 @@ def patching_sentence(patching: "Patching", heads: "Sequence[HeadName]") -> str:
     """Which head carries most of the choice, in one sentence; as Markdown."""
     values = patching.overall.double().numpy()
     a, b = float(patching.a.mean()), float(patching.b.mean())
-    start = _("Log-odds of A’s word: {a} reading A, {b} reading B.", a=signed(a), b=signed(b))
+    start = _("Log-odds of A’s word: {a} when reading A, {b} when reading B.", a=signed(a), b=signed(b))
     if np.isnan(values).all():
         return in_a_row((start, _("The two log-odds are too close to measure the effect of a head.")))
     best = int(np.nanargmax(values))

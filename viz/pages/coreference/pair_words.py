@@ -205,8 +205,8 @@ def _chosen_row(side: Side, site: str) -> int | None:
 
 #: Of the first and of the second sentence: why its query is not the word in the place of the other's.
 _NO_TWIN: Final = (
-    said("The first sentence has no word in the place of “{word}”; “{query}” is shown instead."),
-    said("The second sentence has no word in the place of “{word}”; “{query}” is shown instead."),
+    said("The first sentence has no word that corresponds to “{word}”; “{query}” is shown instead."),
+    said("The second sentence has no word that corresponds to “{word}”; “{query}” is shown instead."),
 )
 
 

@@ -107,7 +107,7 @@ def show() -> None:
         is_asked = any(state.current().value(field) is not None for field in TOKEN_FIELDS)
         st.session_state.setdefault("one-layer", is_asked)
         frame.unfolding(
-            _("One layer: where each head attends to, and the difference"), "one-layer", show_rows, looking, site
+            _("One layer: what each head attends to, and the difference"), "one-layer", show_rows, looking, site
         )
     else:
         show_rows(looking, site)
@@ -357,9 +357,9 @@ def _show_movement(sides: Sequence[Side], site: str, most: float) -> bool:
             row=tables.scored_row(site) if is_own else _("the rows chosen above"),
         ),
         help=_(
-            "Its {number} on the antecedent minus that on the distractor, summed over both sentences. Near 0: the "
-            "head attends alike in both sentences, or to neither word. All attentions use one scale. The best head "
-            "on one pair proves nothing: “Measured” counts over a set, “Cause” switches it off.",
+            "Its {number} on the antecedent minus that on the distractor, summed over both sentences. Near 0: the head "
+            "attends to the same words in both sentences, or to neither word. All attentions use one scale. The best "
+            "head on one pair proves nothing: “Measured” counts over a set, “Cause” switches it off.",
             number=measure.number,
         ),
     )

@@ -55,7 +55,7 @@ def show() -> None:
         site = asked_site if asked_site in pairs else next(iter(pairs))
         if len(pairs) > 1:
             site = controls.site(list(pairs))
-        controls.segmented("texts_of_both", _("Over"), OVER_LABELS)
+        controls.segmented("texts_of_both", _("Measure on"), OVER_LABELS)
     both = site, pairs[site]
     text = pair.texts[0]
     read = traces.trace(first, text), traces.trace(second, text)
@@ -119,7 +119,7 @@ def _written(read: "tuple[Trace, Trace]", names: tuple[str, str], language: str)
         html.table((html.Column(_("Model")), *numbers), rows, label=_("How probable each model finds its own text"))
     )
     frame.caption(
-        _("log p: of the text that the model wrote itself, in nats; models with different tokens are not comparable.")
+        _("log p of the text that the model itself wrote, in nats; models with different tokens are not comparable.")
     )
 
 

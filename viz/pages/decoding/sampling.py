@@ -93,9 +93,9 @@ def show(trace: "Trace") -> None:
         language=models.target_language(selection.model),
     )
     frame.caption(
-        "{num_drawn} samples, {num_groups} distinct; the most frequent first. Words that the greedy translation "
-        "does not have are marked; {missing} where it has more. “Log-probability” is the model's own; “as "
-        "sampled” includes temperature, top-k and top-p. Both are in nats.",
+        "{num_drawn} samples, {num_groups} distinct; the most frequent first. Words that the greedy translation does "
+        "not have are marked; {missing} marks where it has words that are missing here. “Log-probability” is the "
+        "model's own; “as sampled” includes temperature, top-k and top-p. Both are in nats.",
         num_drawn=len(drawn),
         num_groups=len(groups),
         missing=token_labels.MISSING,
@@ -130,8 +130,8 @@ def why_derailing(steps: "Sequence[DecodingStep]", vocab_size: int) -> str:
     if listed >= vocab_size or derailed < LEAST_DERAILED:
         return ""
     return _(
-        "Why temperature 1 derails: apart from the {listed} most probable tokens of each step, the other {others:,} "
-        "have {share} together. Of translations of {length} tokens, {derailed} contain at least one of these, and "
+        "Why temperature 1 derails: the {others:,} tokens below the {listed} most probable of each step have {share} "
+        "of the probability together. Of translations of {length} tokens, {derailed} contain at least one of them, and "
         "the model has to continue from it.",
         listed=listed,
         others=vocab_size - listed,
@@ -221,7 +221,7 @@ def _cards(
         sample = drawn[group[0]]
         notes = [_("Cut off at the longest text that the model may write.")] if sample.token_ids[-1] not in ends else []
         if written.count(text) > 1:
-            notes.append(_("Another card has the same text, split into other tokens."))
+            notes.append(_("Another card has the same text, split into different tokens."))
         if text == greedy:
             notes.append(_("The same text as the greedy translation."))
         numbers = (

@@ -85,7 +85,7 @@ def not_elsewhere(trace: "Trace") -> str:
         return ""
     token = plain(display_token(trace.steps[common.step].token))
     if CROSS not in trace.sites:
-        return _("The Attention page shows the text alone: “{word}” was written after it.", word=token)
+        return _("The Attention page shows only the text: “{word}” was written after it.", word=token)
     if common.step < num_shared(trace):
         return ""
     return not_chosen(trace.steps[common.step].token)

@@ -316,7 +316,7 @@ def _conclusion(results: "AblationResults", rows: Sequence[Row], sets: Sequence[
     leads = all(max(rows, key=lambda row: _bleu(row, name)).preset == "gru" for name in sets)
     why = _(
         "The GRU leads, probably because it reads the tokens in order, while a Transformer has to learn what order "
-        "means: this matters in a short training on short sentences."
+        "means: this matters in a short training run on short sentences."
     )
     return messages.in_a_row((concluded, why if leads else ""))
 

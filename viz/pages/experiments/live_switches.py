@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 #: What the paper measured of a model that was trained without the part, if anything.
 PAPER: "Final[dict[Part, Message]]" = {
     "positions": said("no such row; learned positions instead: 25.7, compared with 25.8 (Table 3, E)"),
-    "scaling": said("no such row; a suspicion (§3.2.1)"),
+    "scaling": said("no such row; only suspected (§3.2.1)"),
     "heads": said("trained with one head: 24.9, compared with 25.8 (Table 3, A)"),
     "residuals": said("no such row"),
     "norms": said("no such row"),

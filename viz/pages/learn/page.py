@@ -8,7 +8,7 @@ head = frame.title(
     _("Learn"),
     _(
         "“Attention Is All You Need”, step by step, in pictures of a model that runs on this machine. Every picture "
-        "and every number is computed while you watch, and has a link to the page that shows all of it."
+        "and every number is computed while you watch, and has a link to the page with the full view."
     ),
 )
 with frame.errors_shown():

@@ -27,7 +27,7 @@ def _lessons() -> Snippet:
     """What is explored below the step; a picture of the step itself has its Python where its link leads."""
     if topic := lessons.explored():
         return explore.python(topic, _trace())
-    return said("Each picture of a lesson has a link to the page that shows all of it: its Python is there.")
+    return said("Each picture in a lesson has a link to the page with the full view; its Python code is there.")
 
 
 def _the_transformer() -> Snippet:

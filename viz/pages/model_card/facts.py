@@ -91,7 +91,7 @@ SETS: Final = {
     "multi30k_val": said("Multi30k captions, dev set"),
     "newstest2013": said("news, newstest2013"),
     "tatoeba_dev": said("Tatoeba, dev set"),
-    "visitors": said("sentences of visitors"),
+    "visitors": said("sentences from visitors"),
     "winobias_anti_type1_dev": said("WinoBias type 1, against the stereotype"),
     "winobias_anti_type2_dev": said("WinoBias type 2, against the stereotype"),
     "winobias_pro_type1_dev": said("WinoBias type 1, with the stereotype"),

@@ -155,7 +155,7 @@ def _curves(selection: Selection) -> None:
     limit = _("the first pairs") if training is None else _("the first {count:,} pairs", count=training.dev_limit)
     figure = training_curves(log)
     if figure is None:
-        frame.note("The log of this training is empty.")
+        frame.note("The log of this training run is empty.")
         return
     frame.chart(
         figure,
@@ -281,7 +281,7 @@ def overview(selection: Selection) -> None:
     _architecture(selection)
     if models.reads(selection.model) != "text":
         return
-    frame.unfolding(_("Vocabulary: all tokens, with a search"), "card-vocabulary", _vocabulary, selection)
+    frame.unfolding(_("Vocabulary: all tokens, searchable"), "card-vocabulary", _vocabulary, selection)
 
 
 def _architecture(selection: Selection) -> None:
@@ -350,7 +350,7 @@ def _show_other(selection: Selection) -> None:
                 )
             )
     if described.lacks:
-        st.markdown(_("**What cannot be shown for it**"))
+        st.markdown(_("**What cannot be shown for this model**"))
         terms.markdown("\n".join(f"- {plain(why[0].upper() + why[1:])}" for why in map(shown, described.lacks)))
 
 

@@ -68,7 +68,7 @@ class CopyLink extends View {
       await copy(link);
       this.said.textContent = this.note || (isLocal(link) ? _("Copied; it opens only on this computer") : _("Copied"));
     } catch {
-      this.said.textContent = _("The browser does not allow this page to copy: use the address above");
+      this.said.textContent = _("The browser does not allow this page to copy: copy the URL from the address bar");
     }
     clearTimeout(this.clearing);
     this.clearing = setTimeout(() => this.said.replaceChildren(), SAID_FOR_MS);

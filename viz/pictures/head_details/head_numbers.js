@@ -54,7 +54,7 @@ class HeadNumbersView extends View {
         element(
           "p",
           "muted",
-          _("Each line is a head; a long line is the middle one, the bar is this one with its 95% interval."),
+          _("Each line is a head; the long line is the median head, and the bar is this head with its 95% interval."),
         ),
         ...strips.map(stripElement),
       );
@@ -79,7 +79,7 @@ class HeadNumbersView extends View {
         "p",
         "muted",
         _(
-          "Grey is at rest, on special tokens or the first one. The others are shares of the free weight, which is the rest. A stroke is the mean of its layer, a ring uniform attention.",
+          "Grey is weight at rest, on special tokens or the first one. The other colours are shares of the free weight, which is all the rest. A stroke is the mean of its layer, a ring uniform attention.",
         ),
       ),
       whole,

@@ -49,7 +49,7 @@ export class HeatTiles {
     const [first, ...others] = this.rows.map((row) => rowElement(queryTokens[row], Boolean(axes?.[0].ahead)));
     // A word may have many tokens.
     const rows = others.length ? [first, " … ", others[others.length - 1]] : [first];
-    const sentence = _("Each tile is the picture, with what {query} gives to each patch.");
+    const sentence = _("Each tile shows the picture with the weight that {query} gives to each patch.");
     this.note.replaceChildren(
       ...(this.rows.length
         ? sentenceParts(sentence, { query: element("span", "", ...rows) })

@@ -46,7 +46,7 @@ class HeadTools extends View {
   redo = tool(_("Redo (Ctrl + Shift + Z or Ctrl + Y)"), () => this.go(-1), outline("undo", true));
   present = tool(_("Present: large, one picture per screen (P)"), () => this.switchTo(true), outline("present"));
   story = tool(
-    _("Help: the story “Start here”, in five steps"),
+    _("Help: the tour “Start here”, in five steps"),
     () => this.python.trigger("story", true),
     outline("help"),
   );

@@ -39,7 +39,7 @@ class PresentSteps extends View {
   blocked = element(
     "span",
     { role: "alert", hidden: true },
-    _("The browser blocked the presenter's window: allow pop-ups for this address, then press Notes again."),
+    _("The browser blocked the presenter's window: allow pop-ups for this site, then press Notes again."),
   );
   press = this.hear.bind(this);
 

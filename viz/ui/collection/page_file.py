@@ -179,7 +179,7 @@ def _step(trace: "Trace", selection: Selection) -> Seen:
     if not attention.is_long(trace, site):
         layer = min(selection.common.layer, trace.layers_of(site) - 1)
         rows = trace.weights(site, layer, rows=[trace.rows_before + number])[:, 0].numpy()
-        of_rows = _("Its row in every head of layer {layer}, {site}", layer=layer + 1, site=_WITHIN[site])
+        of_rows = _("The row of this step in every head of layer {layer}, {site}", layer=layer + 1, site=_WITHIN[site])
         data = MatrixData(
             values=rows,
             row_tokens=head_numbers(len(rows)),

@@ -183,7 +183,7 @@ def test_error_rate_by_norms_is_that_of_the_longest_vector(translator: Translato
 def test_sentences_that_the_model_refuses_are_counted(translator: Translator) -> None:
     atlas = build_atlas(translator, [CorpusSentence(" "), CORPUS[2], CorpusSentence("word " * 100)])
     assert atlas.texts == ("Tom told me.",)
-    assert dict(atlas.skipped) == {"too long or blank for this model": 2}
+    assert dict(atlas.skipped) == {"blank, or too long for this model": 2}
     # Sentences keep their order, whichever are left out and whichever are read first.
     texts = ["The cup fell off the table.", " ", "Tom.", "She gave him a book.", " ", "Tom told me."]
     assert build_atlas(translator, [*map(CorpusSentence, texts)]).texts == tuple(text for text in texts if text.strip())

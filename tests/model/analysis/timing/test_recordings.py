@@ -71,7 +71,7 @@ def test_without_given_times_there_is_only_agreement(reader: SpeechReader) -> No
 
 def test_a_translation_and_sounds_of_which_none_can_be_read_are_refused(reader: SpeechReader) -> None:
     read = recordings(reader, timed=False)
-    with pytest.raises(TraceError, match="The words of a translation differ"):
+    with pytest.raises(TraceError, match="The words of a translation and their order differ"):
         measure_recordings(reader.speaking("", "translate"), read)
     too_long = Recording("long", speech_zoo.sound(2.0))
     with pytest.raises(InputTextError, match="reads at most 1 s at once"):

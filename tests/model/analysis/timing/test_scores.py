@@ -132,7 +132,7 @@ def test_word_times_are_those_of_the_rows_and_a_translation_has_none() -> None:
     assert [word.end for word in words[:-1]] == pytest.approx([word.start for word in words[1:]])
     assert words[-1].start < words[-1].end < 2 + FRAMES * FRAME
     check_order("transcribe")
-    with pytest.raises(TraceError, match="The words of a translation differ from those spoken"):
+    with pytest.raises(TraceError, match="The words of a translation and their order differ from those spoken"):
         check_order("translate")
 
 

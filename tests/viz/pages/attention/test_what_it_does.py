@@ -133,7 +133,7 @@ def test_a_shared_server_measures_only_what_somebody_asks_for(app: AppTest, know
 def test_a_model_of_another_language_is_given_texts_and_one_of_pictures_is_not_measured(any_model: AppTest) -> None:
     any_model.session_state["heads/sentences-open"] = True
     opened(any_model, checkpoint="gpt2")
-    until(any_model, lambda: "Choose texts of your own" in texts(any_model))
+    until(any_model, lambda: "Choose your own texts" in texts(any_model))
     assert "Job, measured in this sentence" in texts(any_model)
     content = b"\n".join(b"abc dog number %d runs, and the cat sleeps." % number for number in range(3))
     any_model.file_uploader(key="heads/sentences-file").set_value(("mine.txt", content, "text/plain"))
@@ -161,7 +161,7 @@ def test_examples_are_of_the_whole_range_at_random_or_of_a_word(app: AppTest, kn
     ((tenths, _arrays),) = sent_to(app, "head_examples")
     assert known.described is not None
     strength = head_descriptions.strength(known.described, HeadName("encoder.self", 0, 0))
-    assert [one["label"] for one in tenths["examples"]] == [f"Tenth {n}" for n in range(1, len(strength.order) + 1)]
+    assert [one["label"] for one in tenths["examples"]] == [f"Decile {n}" for n in range(1, len(strength.order) + 1)]
     weakest, *_others, strongest = ["".join(one["tokens"]) for one in tenths["examples"]]
     by_order = ["".join(OWN[number].text.split()) for number in (strength.order[0], strength.order[-1])]
     assert [text.replace("▁", "").removesuffix("</s>") for text in (weakest, strongest)] == by_order

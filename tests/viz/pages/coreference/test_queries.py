@@ -107,7 +107,7 @@ def test_the_word_in_the_same_place_of_the_other_sentence_is_its_query(chosen: S
         at, there = (texts.words(one).labels.index(label) for one, label in ((trace, word), (beside, twin)))
         app = comparing(chosen, site, **{"from": at})
         assert app.selectbox(key="other_token").value == rows_of(beside, site, there)[0]
-        assert not any("in the place of" in unlinked(caption.value) for caption in app.caption)
+        assert not any("that corresponds to" in unlinked(caption.value) for caption in app.caption)
 
 
 def pictured(**params: Any) -> AppTest:
@@ -152,5 +152,5 @@ def test_the_pronoun_es_has_sie_in_its_place_and_a_word_without_one_is_said_to_h
     # The first sentence has a word that the other lacks.
     app = pictured(site=ENCODER, text="The animal slept because it was very tired.",
                    other="The animal slept because it was tired.", **{"from": 6})  # fmt: skip
-    assert any("no word in the place of “very”" in as_read(caption.value) for caption in app.caption)
+    assert any("no word that corresponds to “very”" in as_read(caption.value) for caption in app.caption)
     assert app.selectbox(key="token").value != app.selectbox(key="other_token").value

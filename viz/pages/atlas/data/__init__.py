@@ -317,7 +317,7 @@ def load_recordings(
         try:
             is_times = path.suffix.lower() in later.word_times.READERS
             if path.stem in (times if is_times else sounds):
-                raise DataError("{name} is left out: another file before it is called the same.", name=name)
+                raise DataError("{name} is left out: an earlier file has the same name.", name=name)
             if is_times:
                 times[path.stem] = later.word_times.parse_word_times(content, name)
             elif len(sounds) < MAX_RECORDINGS:

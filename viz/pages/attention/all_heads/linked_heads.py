@@ -291,7 +291,7 @@ def row_said(trace: "Trace", site: str) -> str:
     is_part = not is_whole and len(texts.words(trace).groups[looking[0]]) > 1
     if len(looking) == 1:
         if is_part:
-            return _("Row shown: {row}, the first token of “{word}” alone.", row=name, word=word)
+            return _("Row shown: {row}, only the first token of “{word}”.", row=name, word=word)
         return _("Row shown: {row}.", row=name)
     if is_part:
         message = "Row shown: {row}, the first token of “{word}”, the first of the {count} words chosen."

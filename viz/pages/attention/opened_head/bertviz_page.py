@@ -175,9 +175,9 @@ def bertviz_page(
     longest = _longest(trace, site)
     if longest > MAX_TOKENS:
         message = (
-            "bertviz draws every weight as a separate line and is available up to {max_tokens} tokens, patches "
-            "or frames; here are {longest}. Choose something shorter, or use the grid and the heatmap, which take any "
-            "length."
+            "bertviz draws every weight as a separate line and is available up to {max_tokens} tokens, patches or "
+            "frames; there are {longest} here. Choose something shorter, or use the grid and the heatmap, which take "
+            "any length."
         )
         raise InputTextError(message, max_tokens=MAX_TOKENS, longest=longest)
     markup, script = _split(_drawn_by_bertviz(trace, site, view))

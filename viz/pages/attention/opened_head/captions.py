@@ -26,8 +26,9 @@ HOW_TO_READ: Final[Mapping[DrawnAs, str]] = {
         "to zoom, then drag to move; double-click to see the whole picture again."
     ),
     "Lines": said(
-        "A line leads from a query on the left to a key on the right; the stronger, the larger. Point at a token to "
-        "see only its lines, with one box per head next to the tokens they lead to; click it to keep this."
+        "A line leads from a query on the left to a key on the right; the stronger the line, the larger the value. "
+        "Point at a token to see only its lines, with one box per head next to the tokens they lead to; click it to "
+        "keep this."
     ),
 }
 _CROSS_WINDOW: Final = said(
@@ -67,7 +68,7 @@ def show_sign(trace: "Trace") -> None:
 def of_tiles_without_sinks(trace: "Trace", site: str) -> str:
     """Which keys the tiles of all heads leave out, and what these hold."""
     if attention.is_long(trace, site):
-        return _("Tiles of such a long text, layer by layer, keep the sinks.")
+        return _("For such a long text, the tiles are computed layer by layer and keep the sinks.")
     held = [attention.held_by_sinks(trace, site, layer) for layer in range(trace.layers_of(site))]
     low, middle, high = np.quantile(np.concatenate(held), (0, 0.5, 1))
     message = (

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 #: Positions of the kept query and key.
 Cell = tuple[int | None, int | None]
 Opened = attention.OpenedLayer | attention.LongHead
-_NOTHING_LEFT: Final = said("There are only sinks here: show them to see something.")
+_NOTHING_LEFT: Final = said("Only sinks are here: show them to see any weights.")
 
 
 def _settings(trace: "Trace", site: str) -> None:

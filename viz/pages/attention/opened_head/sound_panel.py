@@ -124,7 +124,7 @@ def _show_words(reader: "Reader", words: Sequence[TimedWord], heads: word_times.
     own = word_times.own_heads(reader)
     codes = {word_times.code(head): head_label(*head) for head in word_times.heads_at(reader)}
     shown_codes = tuple(map(word_times.code, heads))
-    label = _("Heads that time the words, together")
+    label = _("Heads that time the words together")
     st.multiselect(label, codes, format_func=codes.__getitem__, **state.bound("timed_by", shown_codes))
     if heads == own:
         frame.caption("These are the model's own alignment heads.")

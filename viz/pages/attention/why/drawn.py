@@ -30,17 +30,17 @@ NO_CHANGE: Final = 0.005
 #: So many keys are offered as rivals.
 RIVALS: Final = 12
 NOT_PROVEN: Final = said(
-    "What this does not prove. A share is exact while norms, attention weights and gates are held as they were; it "
-    "does not say what happens without the part. A sentence and its twin are one case. And a score is not the word "
-    "that is written: other heads and layers also decide it."
+    "What this does not prove. A share is exact while norms, attention weights and gates are held fixed; it does not "
+    "say what happens without the part. A sentence and its twin are one case. And a score is not the word that is "
+    "written: other heads and layers also decide it."
 )
 #: Why there is nothing to take out, by the kind of a part.
 _REFUSED: Final = {
     "bias": said("Biases are learned and the same in every text, so nothing can replace them."),
     "token_type": said("This is the same for every token of the text, so nothing can replace it."),
-    "reading": said("How a word is read is the same in both texts, so neither can be run without it."),
+    "reading": said("How a word is read depends on both texts, so it cannot be removed from one of them."),
     "distance": said("The distance between query and key is the same, whatever words are there."),
-    "words": said("These words are in the twin only, so nothing can be taken out of the text."),
+    "words": said("These words are only in the twin, so nothing can be taken out of the text."),
 }
 
 
@@ -144,7 +144,7 @@ class Drawn:
         values = {"name": name, "share": signed(self.level.total), "before": before_it}
         total = self.reason.total if before.kind == "question" else before.total
         if self.level.kind == "word":
-            message = "{share} of the {total} were read by {before} at {name}. Which parts wrote what it found?"
+            message = "{before} read {share} of the {total} at {name}. Which parts wrote what it read there?"
             return _(message, **values, total=signed(total))
         return _("{share} of the {total} at {before} come from {name}.", **values, total=signed(total))
 
@@ -161,7 +161,8 @@ class Drawn:
         values = {"share": signed(named.share), "total": signed(level.total), "name": self.names.bar(level, named)}
         if data.is_cancelling(level.cancelling):
             message = (
-                "Parts cancel here: their sizes add up to {factor:.1f} times their sum. So no part is “so much of it”."
+                "Parts cancel here: their sizes add up to {factor:.1f} times their sum. So a part is not a fraction of "
+                "the sum."
             )
             return _(message, factor=level.cancelling)
         if level.kind == "question":
@@ -175,7 +176,7 @@ class Drawn:
 
     def _because_of_sides(self, values: Mapping[str, str]) -> str:
         if self.reason.there is None:
-            return _("Of the parts that are listed, {name} gives most: {share} of {total}.", **values)
+            return _("Of the listed parts, {name} contributes most: {share} of {total}.", **values)
         side = {"of_side": signed(self.level.total), "change": signed(self.reason.total)}
         if self.trail.side == "q":
             message = "Because of the query: {of_side} of the change of {change} is there, and {name} wrote {share}."
@@ -188,27 +189,27 @@ class Drawn:
         towards = {"key": self.names.key(question.key), "rival": self.names.key(question.rival)}
         if self.reason.there is None:
             message = (
-                "Shares are natural logarithms of how many times the weight. Next to the text are the weights "
-                "of both keys. Warm is towards “{key}”, cold towards “{rival}”."
+                "Shares are natural logarithms of the ratio of the two weights. Next to the text are the weights of "
+                "both keys. Warm is towards “{key}”, cold towards “{rival}”."
             )
             return _(message, **towards)
         message = (
-            "Shares are natural logarithms of how many times the weight: below a word in its own sentence, at a bar "
-            "the difference of both. Next to each are the weights of both keys. Warm is towards “{key}”, cold towards "
-            "“{rival}”."
+            "Shares are natural logarithms of the ratio of the two weights: below a word the share in its own "
+            "sentence, at a bar the difference between the two sentences. Next to each are the weights of both keys. "
+            "Warm is towards “{key}”, cold towards “{rival}”."
         )
         return _(message, **towards)
 
     def _how(self) -> str:
         if self.reason.there is None:
             return _(
-                "Without it: its place is taken by the mean over the text. ◇ is how much the score falls by one "
-                "product, with the norm recomputed; ● by running everything above it again."
+                "Without a part: the mean over the text replaces it. ◇ is how much the score falls by one product, "
+                "with the norm recomputed; ● is how much it falls if everything above the part runs again."
             )
         return _(
-            "Without it: its place is taken by what the twin has there; for a word of the twin, by what the text has "
-            "there, in the twin's run. ◇ is how much the score falls by one product, with the norm recomputed; ● by "
-            "running everything above it again."
+            "Without a part: what the twin has there replaces it; for a word of the twin, what the text has there, in "
+            "the twin's run. ◇ is how much the score falls by one product, with the norm recomputed; ● is how much it "
+            "falls if everything above the part runs again."
         )
 
     # ---- sentences ----

@@ -37,7 +37,7 @@ class Names:
         if bar.part is not None:
             return in_its_stack(bar.part)
         if bar.position is None or level.read is None:
-            return _("words of the twin alone")
+            return _("words only in the twin")
         return f"“{self.word(level.read.stack, bar.position)}”"
 
     def word(self, stack: "Stack", position: int) -> str:

@@ -161,7 +161,7 @@ class Why extends View {
       const step = button({ className: isAhead ? "crumb ahead" : "crumb" }, () => this.go(trail), name, " ");
       step.append(element("span", "number", signed(total)));
       if (at === now) step.setAttribute("aria-current", "step");
-      if (isAhead) step.title = _("Not asked yet: what gives most from here on");
+      if (isAhead) step.title = _("Not asked yet: what contributes most from here on");
       return [...(at ? [element("span", { className: "arrow", ariaHidden: "true" }, "←")] : []), step];
     });
     const badge = element("span", isExact ? "exact" : "inexact", `${isExact ? "✓" : "✗"} ${exact}`);
@@ -314,7 +314,7 @@ class Why extends View {
     press.hidden = !header.runs;
     press.dataset.focus = "test";
     const several = button("tool", () => this.takeTogether(), together ? _("One at a time") : _("Several words"));
-    several.title = _("Choose words in the text that are taken out together");
+    several.title = _("Choose words in the text to remove together");
     several.dataset.focus = "several";
     several.ariaPressed = String(together !== null);
     several.hidden = !header.runs || !chosen?.tints.some((tint) => tint.test !== "");
@@ -383,8 +383,8 @@ class Why extends View {
         "tbody",
         "",
         row(_("as it is"), header.scores[side], intact, later),
-        row(_("without it, by its share"), test?.predicted ?? null, null, _("a share predicts the score alone")),
-        row(_("◇ by one product"), test?.product ?? null, null, _("a product predicts the score alone")),
+        row(_("without it, by its share"), test?.predicted ?? null, null, _("a share predicts only the score")),
+        row(_("◇ by one product"), test?.product ?? null, null, _("a product predicts only the score")),
         ...(header.runs || test?.run
           ? [row(_("● by a run"), test?.run?.score ?? null, test?.run ?? null, _("not tested yet"))]
           : []),

@@ -81,7 +81,7 @@ def show() -> None:
             "A head is right about a sentence if the pronoun gives more weight to its antecedent than to the other "
             "candidate (the distractor); equal weights count half. Every head is tested on every sentence."
         )
-        controls.segmented("pair_set", _("Over"), SET_LABELS, help_text=help_text)
+        controls.segmented("pair_set", _("Measure on"), SET_LABELS, help_text=help_text)
         controls.measure(head_metrics.offered(models.abilities(state.current().model)))
         found = st.container(width=430)
     case_set = _case_set()
@@ -155,8 +155,8 @@ def _case_set() -> "data.CaseSet | None":
     case_set = data.read_cases(downloads.content(file), file.name)
     if bad := case_set.cases.rejected:
         left_out = plural(
-            "{count:,} line is skipped, the others are used",
-            "{count:,} lines are skipped, the others are used",
+            "{count:,} line is skipped; the others are used",
+            "{count:,} lines are skipped; the others are used",
             len(bad),
         )
         with st.expander(left_out, key="measured-bad"):

@@ -117,7 +117,7 @@ class BeamPicture extends View {
     const box = element("input", { type: "checkbox", checked: !this.isFolded, onchange });
     this.bar.replaceChildren(
       ...keys,
-      element("label", { className: "beam-fold", dataset: { notInPicture: "" } }, box, _("Show the dropped ones")),
+      element("label", { className: "beam-fold", dataset: { notInPicture: "" } }, box, _("Show dropped hypotheses")),
       pictureButton(this.root, () => this.data.name),
     );
   }

@@ -264,7 +264,9 @@ def _compare(text: str, tree: "BeamTree") -> None:
     )
     terms.caption(_verdict(total, score, tree))
     if others:
-        with st.expander(_("The other {count} that the search returned", count=len(others)), key="beam-others"):
+        with st.expander(
+            _("The other {count} hypotheses that the search returned", count=len(others)), key="beam-others"
+        ):
             st.html(html.table(columns, others, label=_("Hypotheses with lower scores than the winner")))
 
 
@@ -292,7 +294,10 @@ def _verdict(total: float, score: float, tree: "BeamTree") -> str:
     """Say whether beam search beat greedy decoding."""
     winner = tree.winner
     assert winner.score is not None, "a search returns what it scored"
-    message = "Words that greedy decoding did not write are marked; {missing} where it wrote more."
+    message = (
+        "Words that greedy decoding did not write are marked; {missing} marks where it wrote words that are missing "
+        "here."
+    )
     words = _(message, missing=token_labels.MISSING)
     gain = winner.score - score
     if abs(gain) < 1e-4:
@@ -345,9 +350,8 @@ def _attention(text: str, tree: "BeamTree", index: int) -> None:
         layer = controls.layer(trace.layers_of(CROSS))
         head = controls.head(trace.heads_of(CROSS))
     frame.caption(
-        "Cross-attention along its own ancestors: one row for each token it wrote (what it read → what it wrote "
-        "· its index in the batch at that step), one column for "
-        "each source token; the lighter, the more weight."
+        "Cross-attention along the hypothesis: one row for each token it wrote (what it read → what it wrote · its "
+        "index in the batch at that step), one column for each source token; the lighter, the more weight."
     )
     written, groups = slice(trace.rows_before, None), blocks(trace)
     weights = over_blocks(trace.weights(CROSS, layer, [head], written)[0].numpy(), groups)

@@ -72,7 +72,7 @@ def _compare_attention(ours: Translation, theirs: Translation) -> None:
     mine, other_weights = (each.trace.weights(site, layer, [head])[0].numpy() for each in (ours, theirs))
     difference = common_difference(mine, other_weights, rows, columns)
     if not difference.size:
-        frame.note("They have no token in common.")
+        frame.note("These translations have no token in common.")
         return
     largest = float(abs(difference).max())
     if largest == 0:
@@ -199,10 +199,9 @@ def _tree(made: Sequence[Choice], traces: Sequence["Trace | None"], source_token
     )
     branch_tree(tree, on_act=_act, key="branch-tree")
     frame.caption(
-        "Each line on the left is a translation over its steps; it starts from another one where it was changed. "
-        "The ring is the chosen step. Click a line to show its translation. Words that differ from the "
-        "translation it starts from are underlined; log p is the sum over its tokens, in nats. Every branch is "
-        "kept in the URL."
+        "Each line on the left is one translation, step by step; it branches off another line where it was changed. "
+        "The ring is the chosen step. Click a line to show its translation. Words that differ from the translation it "
+        "branches off are underlined; log p is the sum over its tokens, in nats. Every branch is kept in the URL."
     )
 
 
@@ -294,9 +293,9 @@ def _offer(trace: "Trace") -> None:
     numbers = {"token": token, "share": percent(exp(rival.log_prob)), "written": chosen}
     with st.container(horizontal=True, vertical_alignment="center"):
         terms.markdown(
-            _("“{token}” has {share}; relative to “{written}”: {ratio}.", ratio=ratio, **numbers)
+            _("The probability of “{token}” is {share}; relative to “{written}”: {ratio}.", ratio=ratio, **numbers)
             if ratio
-            else _("“{token}” has {share}, about as likely as “{written}”.", **numbers),
+            else _("The probability of “{token}” is {share}, about that of “{written}”.", **numbers),
             width="content",
         )
         st.button(

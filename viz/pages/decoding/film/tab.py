@@ -55,7 +55,7 @@ def show(trace: "Trace") -> None:
             frame.caption("The last column is all the silence that was added.")
     if told := data.told(trace):
         frame.caption(
-            "{told} was given to the decoder before it wrote: in its self-attention this is one column, the first.",
+            "{told} was given to the decoder before it wrote; in its self-attention it is the first column.",
             told=plain(told),
         )
     state.propose(**NO_FILTER._asdict())

@@ -171,7 +171,8 @@ def read(content: bytes, name: str) -> OpenFilm:
     if weights > MOST_WEIGHTS or heads > MOST_HEADS:
         message = (
             "{name} contains {weights:,} weights, of up to {heads:,} heads per attention; this page reads at most "
-            "{most_weights:,} of {most_heads:,}. Shorten it: `Film.cut` in `model/training/film.py` removes frames."
+            "{most_weights:,} weights of {most_heads:,} heads. Shorten it: `Film.cut` in `model/training/film.py` "
+            "removes frames."
         )
         raise DataError(
             message, name=name, weights=weights, heads=heads, most_weights=MOST_WEIGHTS, most_heads=MOST_HEADS

@@ -237,7 +237,7 @@ def _explain(opened: data.OpenFilm, view: FilmView, site: str) -> None:
     film, run = opened.film, opened.film.run
     told = [_(template, value=cut(str(run[setting]), 40)) for setting, template in _TOLD.items() if setting in run]
     total, sent = len(film.steps), len(view.frames)
-    message = "Of {total} frames {sent} are shown, evenly spaced: all would be too many for a browser."
+    message = "{sent} of {total} frames are shown, evenly spaced: all of them would be too many for a browser."
     left_out = _(message, total=total, sent=sent) if sent < total else ""
     numbers = {
         "told": messages.with_commas(told) if told else _("unknown"),
@@ -260,7 +260,7 @@ def _explain(opened: data.OpenFilm, view: FilmView, site: str) -> None:
             "A film of a training run. Settings: {told}. Frames: {total}, up to step {steps:,}. Sentences: "
             "{num_sentences}; the model reads them at each frame."
         )
-        loss = _("The loss is the training's own, on average since the previous frame.")
+        loss = _("The loss is that of the training run, averaged since the previous frame.")
     stored = _("Weights are stored in steps of 1/255, so numbers are exact to 0.002.")
     terms.caption(plain(messages.in_a_row((_(message, **numbers), stored, left_out, loss, rows_note(site)))))
 
@@ -289,12 +289,12 @@ def _show_own_film() -> None:
             terms.caption(plain(_("Showing {name}.", name=loaded.name)))
             st.button(_("Close {name}", name=plain(loaded.name)), icon=":material/close:", on_click=_forget)
         frame.caption(
-            "Any training run makes one with `--film`; it records 30 frames of six sentences for any model. The "
-            "film continues when a stopped run is resumed."
+            "Any training run records a film with `--film`: 30 frames of six sentences, for any model. The film "
+            "continues when a stopped run is resumed."
         )
         st.code(COMMAND, language="sh", wrap_lines=True)
         frame.caption(
-            "The training of a model of transformers is recorded by a callback, on sentences that you choose."
+            "For a model of the library transformers, a callback records its training, on sentences that you choose."
         )
         st.code(CALLBACK, language="python", wrap_lines=True)
 

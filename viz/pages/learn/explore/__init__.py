@@ -24,7 +24,7 @@ class Topic:
 #: Name in the files of lessons, and of the module → topic.
 TOPICS: Final[Mapping[str, Topic]] = {
     "pooling": Topic(said("Pooling"), is_of_text=False),
-    "scores": Topic(said("Scores")),
+    "scores": Topic(said("Attention scores")),
     "masks": Topic(said("Masks")),
     "positions": Topic(said("Positions")),
     "table_one": Topic(said("Table 1"), is_of_text=False),

@@ -128,9 +128,9 @@ def _show_padding(masks: "BatchMasks") -> None:
                 )
     padding = np.concatenate([~real.ravel() for _, real, _ in sides])
     frame.caption(
-        "All sentences of a batch are padded with `<pad>` to the length of the longest. Here **{share:.0%}** of "
-        "all cells are padding, that is wasted computation. The more similar the lengths, the less padding, so "
-        "training batches sentences of about the same length together (§5.1).",
+        "All sentences of a batch are padded with `<pad>` to the length of the longest. Here **{share:.0%}** of all "
+        "cells are padding: wasted computation. The more similar the lengths, the less padding, so sentences of about "
+        "the same length are put into one batch (§5.1).",
         share=padding.mean(),
     )
 

@@ -52,8 +52,8 @@ def show() -> None:
     )
     st.markdown(
         _(
-            "**A soft look-up predicts best: with σ = {best_width:.2f} the error is {least_errors:.2f}, with the hard "
-            "look-up at {narrowest} {hard_error:.2f}, with the near-mean at {widest:.0f} {even_error:.2f}.**",
+            "**A soft look-up predicts best: with σ = {best_width:.2f} the error is {least_errors:.2f}; the hard "
+            "look-up (σ = {narrowest}) has {hard_error:.2f}, the near-mean (σ = {widest:.0f}) {even_error:.2f}.**",
             best_width=data.best_width() / 100,
             least_errors=min(errors),
             narrowest=widths[0],

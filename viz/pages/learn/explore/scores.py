@@ -34,14 +34,14 @@ CURVES: Final = {
     "gradient": (figures.gradient_curve, said("gradient by d_k, one line per score function")),
 }
 _OF_DIVIDING: Final = said(
-    "On the left, each point is a head of this sentence, by the medians of its rows. This model divides by √d_k. "
-    "With the queries and keys as they are, the middle head keeps {scaled:.0%} of the largest possible entropy with "
-    "the division and {dot:.0%} without it; the gradient is {scaled_gradient:.3f} and {dot_gradient:.3f}. The "
-    "queries and keys were trained with the division: a model trained without it could have made them smaller."
+    "On the left, each point is a head of this sentence, by the medians of its rows. This model divides by √d_k. With "
+    "the queries and keys as they are, the median head keeps {scaled:.0%} of the largest possible entropy with the "
+    "division and {dot:.0%} without it; the gradient is {scaled_gradient:.3f} and {dot_gradient:.3f}. The queries and "
+    "keys were trained with the division: a model trained without it could have made them smaller."
 )
 _OF_UNDIVIDED: Final = said(
     "On the left, each point is a head of this sentence, by the medians of its rows. This model does not divide by "
-    "√d_k. With the queries and keys as they are, the middle head keeps {scaled:.0%} of the largest possible entropy "
+    "√d_k. With the queries and keys as they are, the median head keeps {scaled:.0%} of the largest possible entropy "
     "with the division and {dot:.0%} without it; the gradient is {scaled_gradient:.3f} and {dot_gradient:.3f}. The "
     "queries and keys were trained without the division: a model trained with it could have made them larger."
 )
@@ -103,10 +103,10 @@ def _how_to_read(chosen: dict[str, data.Sample], width: int) -> str:
     ratio = dot.spread.median / scaled.spread.median
     message = (
         "Each bar is the weight of one of 32 random keys, the largest first, for the median query of 256. At d_k = "
-        "{width:,} the plain dot product gives **{dot:.0%}** to one key, the scaled one {scaled:.0%}: its scores have "
-        "{ratio:.1f} × the standard deviation. In the corner are medians over all queries: the standard deviation of a "
-        "query's scores, the entropy of its weights, and ‖∂ weights / ∂ scores‖, the gradient that passes through the "
-        "softmax. W and v are random as in a new layer."
+        "{width:,} the plain dot product gives **{dot:.0%}** to one key, the scaled one {scaled:.0%}: the scores of "
+        "the plain one have {ratio:.1f} × the standard deviation. In the corner are medians over all queries: the "
+        "standard deviation of a query's scores, the entropy of its weights, and ‖∂ weights / ∂ scores‖, the gradient "
+        "that passes through the softmax. W and v are random as in a new layer."
     )
     return _(message, width=width, dot=float(dot.example[0]), scaled=float(scaled.example[0]), ratio=ratio)
 
@@ -121,7 +121,7 @@ def _conclusion(flows: list[float]) -> str:
     """What may be concluded from random vectors."""
     return _(
         "**Without the division, rows of random vectors saturate: from d_k = {gone} on less than a tenth of the "
-        "gradient is left. Its effect on training can only be measured by training: see “unscaled” on the page "
+        "gradient is left. The effect on training can only be measured by training: see “unscaled” on the page "
         "Experiments.**",
         gone=next(width for width, flow in zip(WIDTHS, flows, strict=True) if flow < VANISHED),
     )

@@ -26,8 +26,8 @@ def ask(question: str, options: Sequence[str], *, has_answered: bool) -> None:
         st.button(
             _("Ask a class"), key="class-begin", icon=":material/group:", type="tertiary", on_click=_begin,
             help=_(
-                "From now on the link and the QR code of this page count answers, without names. Bars show them. "
-                "“End the count” deletes them, as does an hour without an answer."
+                "From now on, answers given through the link or the QR code of this page are counted, without names, "
+                "and shown as bars. “End the count” deletes them; so does an hour without an answer."
             ),
         )  # fmt: skip
     elif not classes().is_open(code):

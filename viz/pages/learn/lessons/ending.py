@@ -32,7 +32,7 @@ def _program(source: str) -> None:
     st.code(source, language="python", wrap_lines=True)
     frame.caption(
         "A test compares this program with the model's numbers. It can be copied and run; the notebook "
-        "5-in-ten-lines.ipynb has all of them."
+        "5-in-ten-lines.ipynb contains all these programs."
     )
 
 

@@ -118,7 +118,7 @@ class LiveRow extends View {
     });
     const [token, share] = [labels[largest], percent(shares[largest])];
     const count = equalShares(shares).toFixed(1);
-    const message = _("{token} has {share}; the row spreads as widely as {count} equal shares.");
+    const message = _("{token} gets {share}; the row spreads as widely as {count} equal shares.");
     this.told.replaceChildren(...sentenceParts(message, { token: tokenElement(token), share, count }));
   }
 }

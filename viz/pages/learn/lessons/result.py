@@ -21,7 +21,7 @@ def show(test: Lesson, seen: Mapping[tuple[str, int], bool]) -> None:
     answers = _answers(test, seen)
     with st.container(border=True, key="test-result"):
         right, total = sum(answers.values()), len(test.steps)
-        st.markdown(_("**Result: {right} of {total} right at once**", right=right, total=total))
+        st.markdown(_("**Result: {right} of {total} right on the first try**", right=right, total=total))
         if len(answers) < total:
             frame.caption("Answered so far: {answered} of {total}.", answered=len(answers), total=total)
         for number in (number for number, is_right in answers.items() if not is_right):

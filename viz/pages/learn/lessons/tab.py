@@ -152,7 +152,7 @@ def _way(lesson: Lesson, number: int) -> None:
         controls.dropdown("lesson", _("Lesson"), titles, width=250)
         steps = {step: f"{step}. {_(each.title)}" for step, each in enumerate(lesson.steps, 1)}
         controls.dropdown("lesson_step", _("Step"), steps, width=250)
-        help_text = _("All lessons, and how far you are")
+        help_text = _("All lessons and your progress")
         contents = st.popover(
             _("Contents"), icon=":material/toc:", key="lesson-contents", help=help_text, on_change="rerun"
         )
@@ -185,7 +185,7 @@ def _contents() -> None:
         of_lesson = [is_right for (lesson_of, _step), is_right in seen.items() if lesson_of == name]
         asked = sum(step.question is not None for step in lesson.steps)
         told = _("{seen} of {steps} steps", seen=len(of_lesson), steps=len(lesson.steps))
-        right = _("{right} of {asked} right at once", right=sum(of_lesson), asked=asked)
+        right = _("{right} of {asked} right on the first try", right=sum(of_lesson), asked=asked)
         share.progress(
             len(of_lesson) / len(lesson.steps),
             text=_("{steps} · {answers}", steps=told, answers=right) if asked else told,
@@ -236,7 +236,7 @@ def _step(shipped: Shipped, lesson: Lesson, number: int) -> None:
                 _("{section} · on **{name}**", section=_(lesson.section), name=plain(models.lessons_name()))
             ),
             help=_(
-                "Lessons run on the translator that ships, Headlight's first own Transformer on the server's list, "
+                "Lessons run on the translator that ships, the first of Headlight's Transformers on the server's list, "
                 "whatever is chosen on the left; their claims are tested with it."
             ),
         )
@@ -339,7 +339,7 @@ def _claims(claims: tuple[str, ...], view: View) -> None:
     """What the text rests on, where this model does not bear it out."""
     failing = [claim for claim in claims if not holds(claim, view.found)]
     if failing:
-        told = _("This model does not confirm what is said here: {claims}.", claims=_listed(failing, view))
+        told = _("This model does not confirm the claims of this step: {claims}.", claims=_listed(failing, view))
         st.warning(told, icon=":material/warning:")
     elif claims:
         told = plural("Checked just now: the claim holds", "Checked just now: {count} claims hold", len(claims))

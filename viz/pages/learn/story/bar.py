@@ -36,7 +36,7 @@ _RULES: Final = Path(__file__).with_name("story_page.css").read_text(encoding="u
 _FILE: Final = Path(__file__).with_name("story.toml")
 _RING: Final = "outline: 3px solid var(--ring); outline-offset: 3px; border-radius: 6px; scroll-margin: 10rem 0;"
 #: What the bar says where another view is open than its step's.
-_ELSEWHERE: Final = said("You have chosen another view than this step's.")
+_ELSEWHERE: Final = said("You have chosen a different view from that of this step.")
 #: Where the story ends; the last one only where a person may add a model.
 _ENDS: Final = ("learn", "explore", "model")
 
@@ -67,7 +67,7 @@ def show(room: "DeltaGenerator") -> None:
     if not models.is_english_german(ModelChoice()):
         state.change(story=0)
         if is_asked:
-            st.toast(_("The story needs a translator from English to German as the first model of the server's list."))
+            st.toast(_("The tour needs an English-to-German translator as the first model on the server's list."))
         return
     if is_asked:
         _go(number)
@@ -113,7 +113,7 @@ def sentence(number: int, device: Device = "auto") -> str:
     except HeadlightError as error:
         return _(error.message)
     if failing := [claim for claim in step.claims if not holds(claim, found)]:
-        return _("This model does not confirm what is said here: {claims}.", claims=_("; ").join(failing))
+        return _("This model does not confirm the claims of this step: {claims}.", claims=_("; ").join(failing))
     return filled_plainly(step.text, found)
 
 
@@ -129,7 +129,7 @@ def _go(number: int) -> None:
         shown = story().steps[number - 1].shown
         tab.open_full_page(FullPage(shown["page"], shown["choices"]))
     else:
-        st.toast(_("The story stays here: “?” at the top of a page opens it again."))
+        st.toast(_("You can open the tour again with “?” at the top of a page."))
 
 
 def _end(index: int) -> None:

@@ -51,7 +51,7 @@ export class CellScene extends HeadScene {
       [_("after the mask"), shown.cut[at] ? "−∞" : shortNumber(shown.scaled[at])],
       [_("exp(s − m), of a sum of {sum}", { sum: shortNumber(shown.sharesSum) }), shortWeight(shown.shares[at])],
       [_("weight α"), exactNumber(shown.weights[at])],
-      [_("it adds to the output: norm of α · v"), shortNumber(Math.hypot(...data.weighted[at]))],
+      [_("adds to the output: norm of α · v"), shortNumber(Math.hypot(...data.weighted[at]))],
     ];
     const cells = chain.map(([name, value]) =>
       element("li", "", element("span", "muted", name), element("b", "", value)),

@@ -31,7 +31,7 @@ export class HeadScene {
   constructor(walk, data) {
     this.walk = walk;
     this.data = data;
-    this.heads.ariaLabel = _("Keys: arrow keys move, Enter goes into one");
+    this.heads.ariaLabel = _("Keys: arrow keys move, Enter opens one");
     const rows = element("div", "head-rows", this.ground, this.into, this.list, this.heads);
     this.machine = new LayerMachine(walk, rows);
     this.element = element("div", this.name, this.summary, this.machine.element, this.status);

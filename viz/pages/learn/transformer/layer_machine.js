@@ -26,7 +26,7 @@ const NORM_BAR = 34;
 const TITLES = () => ({
   self: _("Self-attention"),
   cross: _("Cross-attention"),
-  feed_forward: _("Feed-forward: this token alone"),
+  feed_forward: _("Feed-forward: only this token"),
 });
 
 export class LayerMachine {

@@ -151,7 +151,7 @@ export class LitTokens {
     });
     if (!isRoomy) return;
     const style = `left:${left}px;top:${tower.positions.top + 2}px`;
-    const note = _("what each layer would say if it were the last");
+    const note = _("what each layer would predict if it were the last");
     this.said.append(element("span", { className: "model-note", style, ariaHidden: "true" }, note));
   }
 

@@ -153,8 +153,8 @@ export function legendOf({ header, sites, norms }) {
     ["var(--walk-stream)", norms.size ? _("stream: as wide as its norm (log scale)") : _("stream of a token")],
   ];
   found.push(["var(--walk-self)", _("attention of one head: as wide as its weights")]);
-  if (sites.has("decoder.cross")) found.push(["var(--walk-cross)", _("memory: what the encoder says of each token")]);
+  if (sites.has("decoder.cross")) found.push(["var(--walk-cross)", _("memory: the encoder's output for each token")]);
   if (header.stacks.some(({ kinds }) => kinds.flat().includes("feed_forward")))
-    found.push(["var(--walk-network)", _("feed-forward: each token alone")]);
+    found.push(["var(--walk-network)", _("feed-forward: each token separately")]);
   return found;
 }

@@ -209,7 +209,7 @@ export class ModelScene {
     );
     const hasLens = this.columns.header.lens.some((levels) => levels.length);
     if (hasLens && !this.isRoomy && !this.changed)
-      legend.push(element("span", "key", _("Right: what each layer would say if it were the last")));
+      legend.push(element("span", "key", _("Right: what each layer would predict if it were the last")));
     const picture = underWords(this.svg, [...this.words, this.lit.said]);
     this.room.replaceChildren(picture);
     this.legend.replaceChildren(...legend);
@@ -453,7 +453,7 @@ export class ModelScene {
     if (level > stack.layers) return _("What is written after “{token}”", { token });
     return level
       ? _("“{token}” after layer {number}", { token, number: level })
-      : _("“{token}” as it goes in", { token });
+      : _("“{token}” at the input", { token });
   }
 
   /** What a node is, and what is known of it. @param {Node} node */

@@ -83,7 +83,7 @@ def _layer(path: "TokenPath") -> Stop:
     parts = sum(len(layer) for layer in path.layers)
     message = (
         "A layer reads the stream of “{token}” and adds to it: attention brings in what other tokens know, the "
-        "feed-forward network works on this token alone. In all layers together, {parts} vectors are added."
+        "feed-forward network works only on this token. In all layers together, {parts} vectors are added."
     )
     text = _(message, token=display_token(path.token), parts=parts)
     return Stop("layer", "", NO_STEP, _("One layer"), text)
@@ -214,8 +214,8 @@ def _output(path: "TokenPath") -> Stop:
         return Stop("layer", "output", NO_STEP, _("The output"), text)
     best, *_others = path.candidates
     message = (
-        "The last vector is compared with every token of the vocabulary; a softmax makes probabilities. “{token}” gets "
-        "{share}."
+        "The last vector is compared with every token of the vocabulary; a softmax turns the scores into "
+        "probabilities. “{token}” gets {share}."
     )
     text = _(message, token=display_token(best.token), share=percent(exp(best.log_prob)))
     return Stop("layer", "output", NO_STEP, _("The next token"), text)

@@ -489,7 +489,7 @@ export class Walk extends PlayerView {
     const isHigh = depth === "layer" || depth === "head";
     const wheel = isHigh
       ? _("Ctrl + wheel zooms.")
-      : _("Ctrl + wheel zooms; after a click into the picture, the wheel alone.");
+      : _("Ctrl + wheel zooms; after a click in the picture, the wheel is enough.");
     const words = element("p", {}, ...title, now ? now.text : this.hint());
     if (!now && !this.state.edit)
       words.append(" ", element("span", { className: "walk-wheel", dataset: { notInPicture: "" } }, wheel));
@@ -531,7 +531,7 @@ export class Walk extends PlayerView {
     if (!this.isHere) return _("Computing …");
     if (edit === "forced" && changed)
       return _(
-        "The decoder reads the reference “{text}”, whatever it would write (teacher forcing). Where words read a ← b, a is with teacher forcing, b when running freely. Columns are coloured by how far their vectors differ; lines are weights that differ.",
+        "The decoder reads the reference “{text}”, whatever it would write (teacher forcing). “a ← b” means: a with teacher forcing, b when running freely. Columns are coloured by how far their vectors differ; lines are weights that differ.",
         { text: changed.text },
       );
     const done =
@@ -552,7 +552,7 @@ export class Walk extends PlayerView {
     const hints = {
       model: _("Click a layer to see what it does to a token; click the name of a token to follow it."),
       layer: _("What this layer adds to the token. Click a head to open it."),
-      head: _("One row of this head, from below to above. Click a key to see how its score comes about."),
+      head: _("One row of this head, from below to above. Click a key to see how its score is computed."),
       cell: _("One weight. Click a product to see its two numbers."),
       number: _("Two vectors, and the product of one component of each. Click another row of the table."),
     };

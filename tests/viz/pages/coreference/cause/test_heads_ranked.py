@@ -83,5 +83,5 @@ def test_the_sentence_names_the_head_that_carries_most_of_the_choice() -> None:
     values[2, 1, 3] = 0.75
     sentence = unlinked(heads_ranked.patching_sentence(patched(values), HEADS))
     assert "Swapping cross L2 H4 alone moves the choice 75% of the way from A to B" in sentence
-    assert "+2.00 reading A, −2.00 reading B" in sentence
+    assert "+2.00 when reading A, −2.00 when reading B" in sentence
     assert "distinguish" not in sentence

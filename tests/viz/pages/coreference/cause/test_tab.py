@@ -72,7 +72,7 @@ def test_the_verdict_and_the_three_cards_are_the_models_own(saved: Translator, t
     for each in tried(stated):
         assert f"{signed(each.change, 1)} nats" in html(app)
     written = compare_edit(saved, TEXT, 0, [SwitchOff("decoder.cross", 1, 2)])
-    assert "Under the edit" in html(app) or written.original_text == written.edited_text
+    assert "With the edit" in html(app) or written.original_text == written.edited_text
 
 
 def test_it_opens_on_the_head_that_moves_the_choice_most_with_maps_of_all_heads(

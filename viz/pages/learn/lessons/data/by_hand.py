@@ -66,7 +66,7 @@ def by_hand(
             ]
             caption = said("Each number is a row times a column: the token's x times one column of the matrix.")
         case "weights":
-            names = (said("key"), "q · k", "÷ √dₖ", said("e to the power of it"), said("weight"))
+            names = (said("key"), "q · k", "÷ √dₖ", said("e to the power of the score"), said("weight"))
             rows = [
                 (
                     token, _vector(of), f"{_product(own, of)} = {_number(own @ of)}", written_number(score, ".2f"),

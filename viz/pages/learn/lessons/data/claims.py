@@ -57,7 +57,7 @@ def strongest_off(shipped: "Shipped", *, text: str) -> View:
     columns = (
         Column(said("writes"), language="de"), Column(said("head")), Column(said("attends to"), language="en"),
         Column(said("weight"), is_number=True), Column("p", is_number=True), Column(said(
-            "p without it"), is_number=True),
+            "p without the head"), is_number=True),
         Column(said("changes")),
     )  # fmt: skip
     caption = said(
@@ -164,7 +164,7 @@ def keys_of_memory(shipped: "Shipped", *, text: str, target: str, other: str) ->
         Column(said("another translation"), is_number=True),
         Column(said("another source"), is_number=True),
     )  # fmt: skip
-    caption = said("The largest difference of any number of the keys from those the model used.")
+    caption = said("The largest difference between a component of the keys and the one that the model used.")
     return View(Rows(columns, tuple(rows)), found, caption, FullPage("attention", {"text": text, "site": CROSS}))
 
 

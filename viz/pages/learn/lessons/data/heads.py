@@ -180,7 +180,7 @@ def links(shipped: "Shipped", *, text: str, site: str, word: str, key: str) -> V
         "heads": int(weights.size), "above_half": above_half,
         "even": len(keys) / len(trace.axis_tokens(site)[1]),
     }  # fmt: skip
-    found["verdict"] = said("In most of them") if is_most(above_half, weights.size) else said("In few of them")
+    found["verdict"] = said("In most heads") if is_most(above_half, weights.size) else said("In few heads")
     layers, heads = weights.shape
     message = "Weight from {word} to {key} in every head of the {attention}, as a heatmap."
     picture = MatrixData(

@@ -116,7 +116,7 @@ def projections(shipped: "Shipped", *, text: str, width: int) -> View:
     labels = [said("scores and sums: 2n²d"), said("projections: 4nd²"), *whole]
     values = np.array([table, projected, *counts.values()]) / 1e6
     picture = Bars(
-        labels=labels, series={said("products"): values}, number=said("million products"), digits=2, marked=0
+        labels=labels, series={said("products"): values}, number=said("multiplications (millions)"), digits=2, marked=0
     )
     caption = said(
         "One layer over {length} tokens at d = {width}. The first two bars are the parts of the third.",

@@ -43,7 +43,7 @@ def backwards(shipped: "Shipped", *, text: str, presets: list[str]) -> View:
         Column(said("backwards"), language="de"),
         Column(said("encoder differs by"), is_number=True),
     )  # fmt: skip
-    caption = said("The encoder's output for each token in both orders: the largest difference of any of its numbers.")
+    caption = said("The encoder's output for each token in both orders: the largest difference in any component.")
     choices = {"text": text, "experiments_tab": "Ablations", "ablations": tuple(presets), "ablations_chosen": True}
     return View(Rows(columns, tuple(rows)), found, caption, FullPage("experiments", choices))
 
@@ -101,7 +101,7 @@ def likeness(shipped: "Shipped", *, distance: int) -> View:
         "miss": float(np.abs(elsewhere - products[5]).max()),
     }  # fmt: skip
     is_alike = float(found["miss"]) < 1e-3
-    found["verdict"] = said("Only their distance") if is_alike else said("Their distance and where they are")
+    found["verdict"] = said("Only their distance") if is_alike else said("Their distance and their positions")
     both = np.concatenate([products[:0:-1], products])
     x = np.arange(-distance, distance + 1, dtype=float)
     product = said("dot product")

@@ -75,8 +75,8 @@ def query_or_keys(shipped: "Shipped", *, text: str, other: str, head: str, word:
     values = np.array([query, keys])
     picture = Bars(labels=[said("the query"), said("the keys")], series={_SHARE: values}, number=_SHARE, marked=0)
     caption = said(
-        "The log of the ratio of both weights changes by {change:.2f} from the other sentence to this one: the "
-        "bars show how much of that is in the query and how much in the keys.",
+        "The log of the ratio of the two weights changes by {change:.2f} from the other sentence to this one: the bars "
+        "show how much of that is in the query and how much in the keys.",
         change=reason.total,
     )
     return View(picture, found, caption, _full(text, other, reason))
@@ -180,8 +180,8 @@ def exchanged(shipped: "Shipped", *, text: str, other: str, head: str, word: str
         Column(said("written"), language="de"),
     )
     caption = said(
-        "Each row runs the decoder again: for the words named at the left it reads what the encoder made of them in "
-        "the other sentence."
+        "Each row runs the decoder again: for the words named on the left it reads their encoder output from the other "
+        "sentence."
     )
     return View(Rows(columns, rows), found, caption, _full(text, other, reason))
 
@@ -222,8 +222,8 @@ def used(
     series: dict[str, np.ndarray] = {of_head: of_score, said("of the change of the word"): of_word}
     picture = Bars(labels=[part_name(part) for part in parts], series=series, number=said("share of the change"))
     caption = said(
-        "Each output at “{read}” is taken from the other sentence, and everything above it runs again. 1: the "
-        "same change as with all that the decoder reads taken from there.",
+        "Each output at “{read}” is taken from the other sentence, and everything above it runs again. 1: the same "
+        "change as when everything that the decoder reads is taken from there.",
         read=read,
     )
     return View(picture, found, caption, _full(text, other, reason))

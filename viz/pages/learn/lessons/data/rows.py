@@ -84,12 +84,12 @@ def derived(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
         least=1.0,
         most=4 * root,
         score_name="q·k",
-        divisor_name=said("divided by, here √dₖ = {root:.2f}", root=root),
+        divisor_name=said("divisor, here √dₖ = {root:.2f}", root=root),
         share_name=_WEIGHT,
         label=said("Scores and weights of “{row}”, which can be dragged", row=found["row"]),
     )
     caption = said(
-        "All keys of “{row}” in {head}. Drag a score, or what divides all of them: the weights follow.",
+        "All keys of “{row}” in {head}. Drag a score or the divisor: the weights follow.",
         row=found["row"], head=found["head"],
     )  # fmt: skip
     full = _opened(text, site, layer, number, at)

@@ -98,8 +98,8 @@ def three_interventions(shipped: "Shipped", *, text: str, other: str, head: str,
         Column(said("resulting choice"), language=_GERMAN),
     )  # fmt: skip
     caption = said(
-        "{verdict} Each acts in every row. The change is that of log p of “{word}” − log p of “{other}”, which is "
-        "{before} nats in the unchanged model.",
+        "{verdict} Each intervention acts in every row. The change is that of log p of “{word}” − log p of “{other}”, "
+        "which is {before} nats in the unchanged model.",
         verdict=sentence(stated), word=word, other=spoken(stated.against), before=signed(stated.verdict.before, 1),
     )  # fmt: skip
     rows = tuple((each.title, signed(each.change, 1), each.token) for each in all_three)
@@ -208,8 +208,8 @@ def temperature(shipped: "Shipped", *, text: str, step: int, percents: list[int]
         label=said("Candidates of step {step} and their probabilities, which can be dragged", step=at + 1),
     )  # fmt: skip
     caption = said(
-        "The {count} most probable tokens of step {step}, their probabilities among themselves: softmax of log p ÷ T. "
-        "Drag the temperature, or a log p.",
+        "The {count} most probable tokens of step {step}, with probabilities normalised over these {count}: softmax of "
+        "log p ÷ T. Drag the temperature, or a log p.",
         count=len(shown), step=at + 1,
     )  # fmt: skip
     choices = {"text": text, "step": at, "step_chosen": True}

@@ -156,5 +156,5 @@ def is_most(part: float, whole: float) -> bool:
 
 
 def _no_word(word: str, trace: "Trace") -> TraceError:
-    message = "For “{text}” this model has no word “{word}” here; the step is about a model that has one."
+    message = "For “{text}” this model has no word “{word}” here, which this step is about."
     return TraceError(message, word=word, text=trace.text)

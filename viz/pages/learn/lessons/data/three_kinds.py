@@ -37,8 +37,8 @@ def three_kinds(shipped: "Shipped", *, text: str, letters: str) -> View:
     sees_both = later["encoder"] > 0 == later["decoder"] == later["translator"]
     found["verdict"] = said("An encoder") if sees_both else said("A decoder")
     rows = (
-        (said("encoder alone (BERT)"), said("the translator's"), said("none"), f"{later['encoder']:.0%}"),
-        (said("decoder alone (GPT)"), DECODER_ALONE, said("causal"), f"{later['decoder']:.0%}"),
+        (said("encoder only (BERT)"), said("the translator's"), said("none"), f"{later['encoder']:.0%}"),
+        (said("decoder only (GPT)"), DECODER_ALONE, said("causal"), f"{later['decoder']:.0%}"),
         (said("both (the paper)"), said("the translator"), said("causal in the decoder"), f"{later['translator']:.0%}"),
     )
     columns = (
@@ -46,8 +46,8 @@ def three_kinds(shipped: "Shipped", *, text: str, letters: str) -> View:
         Column(said("weight on later tokens"), is_number=True),
     )  # fmt: skip
     caption = said(
-        "The last column is measured: the mean over all heads and rows of the self-attention, of the decoder in the "
-        "last row. Read: “{text}” and the letters “{letters}”.",
+        "The last column is measured: the mean over all heads and rows of the self-attention; in the last row, that of "
+        "the decoder. The models read “{text}” and the letters “{letters}”.",
         text=text, letters=letters,
     )  # fmt: skip
     return View(Rows(columns, rows), found, caption, FullPage("attention", {"text": text, "site": ENCODER}))

@@ -144,7 +144,7 @@ def by_length(shipped: "Shipped", *, presets: list[str], dev_set: str) -> View:
         "apart_short": apart[0], "apart_least": apart[1:].min(), "apart_most": apart[1:].max(),
         "then_least": then.at_least, "then_most": then.at_most, "falls_with": falls[0], "falls_without": falls[1],
     }  # fmt: skip
-    found["verdict"] = said("The one without attention") if falls[1] > falls[0] else said("The one with attention")
+    found["verdict"] = said("The model without attention") if falls[1] > falls[0] else said("The model with attention")
     picture = Bars(
         labels=[_words(score) for score in first], series={PRESETS[name]: values for name, values in curves.items()},
         number=said("chrF on {dev_set}", dev_set=dev_set), digits=1,
@@ -336,7 +336,10 @@ def gradient(shipped: "Shipped", *, text: str, word: str) -> View:
         "of_rival": float(slopes[shown[rival]]), "sum": abs(float(slopes.sum())),
     }  # fmt: skip
     picture = Bars(labels=names, series={said("gradient"): slopes[shown]}, number=said("∂ loss / ∂ logit"))
-    caption = said("A step of training moves each logit against its bar: to the left of 0 means that it is raised.")
+    caption = said(
+        "A training step moves each logit in the direction opposite to its bar: a bar to the left of 0 means that the "
+        "logit is raised."
+    )
     choices = {"text": text, "step": at, "step_chosen": True}
     return View(picture, found, caption, FullPage("decoding", choices))
 
