@@ -195,3 +195,25 @@ def test_a_film_fills_a_screen_page_down_goes_a_step_and_the_code_follows(page: 
     expect(player).to_have_attribute("data-step", str(first + 1))
     expect(page.get_by_role("img", name=re.compile(rf"QR code .*[?&]step={first + 1}\b"))).to_be_visible()
     expect(page.locator(".st-key-address-code img")).to_have_count(1)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("address", "pictures"),
+    [
+        ("/atlas?", (".st-key-atlas-maps",)),
+        ("/compare?", (".st-key-movement",)),
+        ("/?view=Why&", (".st-key-why", ".st-key-why-picture")),
+    ],
+)
+def test_other_pages_fit_a_screen_too(page: Page, app_as_shipped: str, address: str, pictures: tuple[str, ...]) -> None:
+    visit(page, f"{app_as_shipped}{address}present=1")
+    for number, picture in enumerate(pictures):
+        if number:
+            page.keyboard.press("PageDown")
+        shown = page.locator(picture)
+        expect(shown).to_be_visible()
+        settled(page)
+        assert_fits(page, shown)
+    # What is chosen is in the address.
+    expect(page.get_by_role("combobox", name="Metric")).to_be_hidden()

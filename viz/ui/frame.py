@@ -103,7 +103,7 @@ def chart_of_heads(
         kept = ("lasso2d", "select2d", "zoom2d")
         config["modeBarButtonsToRemove"] = [button for button in _REMOVED if button not in kept]
         config["displayModeBar"] = True
-    with _room(figure) as shown_figure:
+    with _room(figure, present.PICTURE_HEIGHT) as shown_figure:
         st.plotly_chart(
             shown_figure,
             key=key,
@@ -115,12 +115,12 @@ def chart_of_heads(
 
 
 @contextmanager
-def _room(figure: "Figure") -> "Iterator[Figure]":
+def _room(figure: "Figure", most: int = present.CHART_HEIGHT) -> "Iterator[Figure]":
     """Where a chart is shown, and the chart as it is shown there: on a projector it fills a box of its height."""
     if not present.is_on():
         yield figure
         return
-    larger = present.enlarged(figure)
+    larger = present.enlarged(figure, most)
     with st.container(height=larger.layout.height, border=False):
         yield larger
 

@@ -33,8 +33,9 @@ if TYPE_CHECKING:
 
 #: Pixels of the smallest letters of a chart, on a page that is laid out for 540 pixels of height (`present.css`).
 SMALLEST_LETTERS: Final = 12
-#: What a chart may take of that height.
+#: What a chart may take of that height, and what one may that is the picture of its page.
 CHART_HEIGHT: Final = 220
+PICTURE_HEIGHT: Final = 400
 
 
 def is_on() -> bool:
@@ -86,8 +87,11 @@ def steps(count: int, field: str, first: int = 0) -> int:
     return chosen
 
 
-def enlarged(figure: "Figure") -> "Figure":
-    """A chart of plotly with letters and height for a projector, whose page is as large as the screen."""
+def enlarged(figure: "Figure", most: int = CHART_HEIGHT) -> "Figure":
+    """A chart of plotly with letters and height for a projector, whose page is as large as the screen.
+
+    It is not higher than `most`.
+    """
     spec = _with_large_letters(figure.to_dict())
     larger = type(figure)(spec)
     letters = {"size": SMALLEST_LETTERS}
@@ -103,7 +107,12 @@ def enlarged(figure: "Figure") -> "Figure":
             elif axis.exponentformat == "power":
                 # The digits of an exponent would be smaller.
                 axis.exponentformat = "e"
-    height = min(figure.layout.height or CHART_HEIGHT, CHART_HEIGHT)
+    height = min(figure.layout.height or most, most)
+    for axis in larger.select_yaxes():
+        # Names of many rows would lie over one another.
+        every = -(-len(axis.tickvals or ()) * SMALLEST_LETTERS // height)
+        if every > 1 and axis.ticktext:
+            axis.update(tickvals=axis.tickvals[::every], ticktext=axis.ticktext[::every])
     larger.update_layout(height=height, font_size=SMALLEST_LETTERS)
     return larger
 

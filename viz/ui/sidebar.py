@@ -202,7 +202,6 @@ def sidebar(checkpoints: Sequence[str]) -> Callable[[], object]:
 
 
 #: Pixels of the settings that every model has, and of the sentence below them, which would widen them.
-_SETTINGS_HEIGHT: Final = 300
 _ABOUT_WIDTH: Final = 270
 
 
@@ -210,11 +209,10 @@ def _settings(*, is_known: bool) -> "DeltaGenerator | None":
     """What a person sets once, behind a button; where the language that is read goes if that is not known yet."""
     label = messages.in_every_language(said("Settings"))
     opened = st.popover(label, icon=":material/settings:", key="settings", on_change="rerun")
-    if not opened.open:
-        # Where it opens, up or down, is decided by what is in it: room as for the settings themselves.
-        opened.container(height=_SETTINGS_HEIGHT, border=False)
-        return None
-    with opened:
+    # Its style keeps room for all of them: where it opens, up or down, is decided by what is in it.
+    with opened.container(key="settings-body"):
+        if not opened.open:
+            return None
         theme_choice()
         _app_language()
         read = st.container()

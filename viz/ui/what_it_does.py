@@ -101,10 +101,11 @@ def _can_be_said(trace: "Trace") -> bool:
 
 
 def _say(described: Described, found: "HeadDescription", reader: "Reader") -> None:
-    """The answer, and at most one more sentence, each with its numbers; from which texts."""
+    """The answer; below the picture, its numbers, at most one more sentence with its own, and from which texts."""
     first, *more = head_description.lines(found)
     with st.container(key="what-it-does", gap=None):
         terms.markdown(f"**{plain(first.sentence)}**")
+    with st.container(key="what-it-does-more", gap=None):
         if first.numbers:
             terms.caption(plain(first.numbers))
         for line in more:

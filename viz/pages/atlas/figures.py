@@ -187,7 +187,7 @@ def scatter(
         "legend": charts.LEGEND,
         "showlegend": len(sites) > 1,
         "clickmode": "event+select",
-        "margin": {"l": 56, "r": 12, "t": 40, "b": 48, "pad": 0},
+        "margin": {"l": 56, "r": 12, "t": 60, "b": 48, "pad": 0},
         "shapes": _chances(across, up),
     }
     figure = go.Figure(traces, layout)

@@ -31,7 +31,7 @@ _NAMES: Final = {"few": said("Outermost"), "all": said("All"), "none": said("Non
 
 def show(atlas: "Atlas") -> None:
     """The choice of both axes, the chart, the heads in the lasso, and the head that is open."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with st.container(key="choices", horizontal=True, vertical_alignment="bottom"):
         read_off = metric_texts.read_off(atlas)
         maps = _maps_of_all(atlas, read_off)
         labels = {key: METRICS[key].name for key in OF_A_CORPUS if key in maps}

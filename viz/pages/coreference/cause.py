@@ -59,7 +59,7 @@ def show() -> None:
         return
     of_set = causes.questions(model)
     # Each part in its place from the first run on: what arrives later in one leaves an open list of another open.
-    row = st.container(horizontal=True, vertical_alignment="bottom")
+    row = st.container(key="choices", horizontal=True, vertical_alignment="bottom")
     verdict = st.container(key="cause-said")
     cards = st.container(key="cause-cards")
     maps, edit, rest = (st.container() for _part in range(3))
@@ -98,10 +98,13 @@ def show() -> None:
                 st.rerun()
         if known is not None:
             _texts(pair, chosen, known)
-            _maps(reader, chosen, known, head)
+            if not present.is_on():
+                _maps(reader, chosen, known, head)
         elif long_work.is_under_way(task, "cause-verdict") or long_work.is_under_way(every, "cause-every"):
             layers = sum(len(of_site) for of_site in reader.abilities.heads.values())
             st.skeleton(height=every_head_height(layers) + _BESIDE_MAPS)
+    if present.is_on():
+        return
     if stated is not None and trace is not None:
         with edit:
             _edit(trace, stated)

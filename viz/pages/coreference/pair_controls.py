@@ -93,7 +93,7 @@ def show(*, must_be_marked: bool = False) -> Pair:
             "{num_pairs} pairs by its group."
         )
         frame.note(message, asked=plain(asked), num_pairs=len(pairs))
-    row = st.container(horizontal=True, vertical_alignment="bottom")
+    row = st.container(key="choices-of-pair", horizontal=True, vertical_alignment="bottom")
     _choose_group(row, pairs)
     pair = pairs.get(state.current().coreference.pair)
     if pair is not None:

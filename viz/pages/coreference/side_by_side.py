@@ -74,7 +74,7 @@ def show() -> None:
         alone = st.container()
         _show_plainly([_read(0, pair.texts[0], alone)], [alone])
         return
-    asked = st.container(horizontal=True, vertical_alignment="bottom")
+    asked = st.container(key="choices", horizontal=True, vertical_alignment="bottom")
     with st.grid(2, min_column_width=430, gap="medium"):
         picture, words = st.container(), st.container()
     with words:
@@ -196,7 +196,7 @@ def _looking(side: Side, query: Query, site: str) -> Side:
     """Return the side with its query rows; a person may choose others."""
     case = side.case
     own = None if case is None else data.pronoun_rows(side.trace, models.reader(state.current().model), case, site)
-    with st.container(width=190):
+    with st.container(width=160):
         names = token_labels.numbered(list(query.options.values()))
         labels = dict(zip(query.options, names, strict=True))
         controls.token(TOKEN_FIELDS[side.number], _(_LOOK_FROM[side.number]), labels, shown=query.at)

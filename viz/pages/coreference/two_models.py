@@ -15,7 +15,7 @@ from viz.selection.choices import ModelChoice
 from viz.text import html, written
 from viz.text.messages import _, in_a_row, plural, said
 from viz.text.written import NamedHead, file_name, signed
-from viz.ui import controls, frame, long_work, terms
+from viz.ui import controls, frame, long_work, present, terms
 from viz.ui.controls import plain
 from viz.ui.sentence import in_another_language
 from viz.ui.token_labels import rows_said
@@ -43,7 +43,7 @@ def show() -> None:
         frame.note("No other model on the list reads text. Add one under “Add a model” on the left.")
         return
     own = state.current().model
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with st.container(key="choices", horizontal=True, vertical_alignment="bottom"):
         asked = state.current().coreference.second_model
         shown = asked if asked in offered else next(iter(offered))
         other_name = controls.dropdown("second_model", _("Second model"), offered, shown=shown, width=200)
@@ -61,7 +61,7 @@ def show() -> None:
     read = traces.trace(first, text), traces.trace(second, text)
     names = models.name_of(own), models.name_of(other)
     with st.grid(2, min_column_width=430, gap="medium"):
-        picture, words = st.container(), st.container()
+        picture, words = st.container(), st.container(key="nearest-heads")
     with words:
         _cautions(read, names, (own, other))
         _written(read, names, models.target_language(own))
@@ -149,7 +149,7 @@ def _heads(
         alt = _("Distance of each head of {first} from each head of {second}", first=names[0], second=names[1])
         frame.chart_of_heads(figure, f"{_MAP}-{row}", name, alt)
     with words:
-        with st.container(horizontal=True, vertical_alignment="bottom"):
+        with st.container(key="choices-of-head", horizontal=True, vertical_alignment="bottom"):
             controls.layer(1 + max(head.layer for head in found.first))
             controls.head(1 + max(head.head for head in found.first if head.layer == first.layer))
         st.markdown(
@@ -166,7 +166,8 @@ def _heads(
         _nearest(found, values, matching)
         terms.caption(_compared(found))
         controls.table_button(_("All distances (CSV)"), partial(tables.distances, found), name)
-    _pictures(read, both, (first[1:], second[1:]), labels, names)
+    if not present.is_on():
+        _pictures(read, both, (first[1:], second[1:]), labels, names)
 
 
 def _compared(found: "HeadDistances") -> str:

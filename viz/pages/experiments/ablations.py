@@ -68,7 +68,7 @@ def _show_side_by_side(trace: "Trace") -> None:
             "checkpoints/experiments` copies the trained ones there."
         )
         return
-    above = st.container(horizontal=True, vertical_alignment="bottom")
+    above = st.container(key="choices", horizontal=True, vertical_alignment="bottom")
     selection = state.current()
     chosen, text = _chosen(names), selection.common.text
     task = ablations.comparison_task(names, chosen, selection.model.device, text)

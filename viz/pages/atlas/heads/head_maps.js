@@ -121,6 +121,7 @@ class HeadMaps extends View {
     const hadFocus = this.cells.some((cell) => cell.matches(":focus"));
     const height = cellHeight(layers);
     this.board.style.setProperty("--heads", String(heads));
+    this.board.style.setProperty("--layers", String(layers));
     this.board.style.setProperty("--cell-height", `${height}px`);
     this.board.style.setProperty("--number-size", `${Math.min(13, height - 5)}px`);
     const sizes = { name, layers, heads };

@@ -101,7 +101,7 @@ def _open_best(view: View) -> None:
 
 
 def _chosen(atlas: "Atlas", found: "SurestHead | None") -> View:
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with st.container(key="choices", horizontal=True, vertical_alignment="bottom"):
         site = controls.site([site for site in written.SITES if site in atlas.heads])
         read_off = metric_texts.read_off(atlas)
         known = {head_map.key for head_map in metric_texts.maps_of(atlas, site, read_off)}

@@ -15,7 +15,7 @@ from viz.pages.attention.why.payload import Codes, Twin
 from viz.pictures.payload import hear
 from viz.selection import state
 from viz.text.messages import _, shown
-from viz.ui import frame, terms
+from viz.ui import frame, present, terms
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
@@ -53,9 +53,14 @@ def _answer(trace: "Trace") -> None:
         frame.note("The trail goes no further than shown. {why}", why=shown(trail.refused))
     there = data.twin_trace(reader, trace, asked.twin) if asked.twin else None
     drawn = Drawn(trace, there, asked, trail, ahead)
+    # Presented, the question is one screen, and its trail another.
+    screen = present.steps(2, "screen")
     page, place = drawn.page(), st.container()
     # What is computed for longer shows its progress below.
     products, tests = testing.products(reader, trace, asked, testable(page)), testing.run(reader, trace, asked)
+    if screen and present.is_on():
+        picture.show(picture.draw(drawn.names, there, ahead, trail.codes, tests.found), _go)
+        return
     with place:
         COMPONENT.show(
             replace(with_tests(page, products, tests.found, tests.intact), runs=True),
@@ -65,6 +70,8 @@ def _answer(trace: "Trace") -> None:
             twin=hear(lambda told: _take_twin(told.of(trace.text), asked), Twin),
             test=hear(lambda told: tests.ask(told.codes), Codes),
         )
+    if present.is_on():
+        return
     picture.show(picture.draw(drawn.names, there, ahead, trail.codes, tests.found), _go)
     frame.unfolding(_("All parts"), "all-parts", all_parts.show, trace, asked)
 

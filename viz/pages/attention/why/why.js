@@ -4,7 +4,7 @@
 import { isTyped } from "../../../pictures/shared/items.js";
 import { _, sentenceParts } from "../../../pictures/shared/messages.js";
 import { mount, View } from "../../../pictures/shared/mount.js";
-import { button, element, tokenElement } from "../../../pictures/shared/picture.js";
+import { button, element, isPresented, tokenElement } from "../../../pictures/shared/picture.js";
 import { hueOf, signed } from "./shares.js";
 
 /** @typedef {{ line: number, token: number, share: number, trail: string, test: string }} Tint */
@@ -121,6 +121,7 @@ class Why extends View {
   draw() {
     const { header } = this;
     this.bars.clear();
+    this.root.classList.toggle("presented", isPresented(this.root));
     this.root.replaceChildren(
       this.trail(),
       this.question(),

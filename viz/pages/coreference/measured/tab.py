@@ -22,7 +22,7 @@ from viz.text.language import NAMES
 from viz.text.messages import Message, _, plural, said
 from viz.text.messages import shown as text_shown
 from viz.text.written import file_name, signed
-from viz.ui import controls, downloads, formulas, frame, head_metrics, long_work, terms
+from viz.ui import controls, downloads, formulas, frame, head_metrics, long_work, present, terms
 
 if TYPE_CHECKING:
     from model.analysis.coreference.measure import ContrastScores, CoreferenceScores, SiteScores
@@ -76,14 +76,14 @@ def show() -> None:
     instead = _("“Side by side” shows what its heads attend to when they write the German pronoun.")
     if frame.lacking(models.abilities(state.current().model), "self-attention", instead):
         return
-    with st.container(horizontal=True, vertical_alignment="center"):
+    with st.container(key="choices", horizontal=True, vertical_alignment="center"):
         help_text = _(
             "A head is right about a sentence if the pronoun gives more weight to its antecedent than to the other "
             "candidate (the distractor); equal weights count half. Every head is tested on every sentence."
         )
         controls.segmented("pair_set", _("Measure on"), SET_LABELS, help_text=help_text)
         controls.measure(head_metrics.offered(models.abilities(state.current().model)))
-        found = st.container(width=430)
+    found = st.container()
     case_set = _case_set()
     if case_set is None:
         return
@@ -116,7 +116,7 @@ def show() -> None:
     if scores is None:
         terms.caption(about)
     else:
-        found.markdown(terms.explained(f":small[{tables.first_sentence(scores)}]"))
+        found.markdown(terms.explained(tables.first_sentence(scores)))
         if said_of := _of_pair(scores, pair):
             terms.markdown(said_of)
         _show_scores(scores, file_name("coreference", scores.measure, case_set.name), about)
@@ -177,6 +177,8 @@ def _show_scores(scores: "CoreferenceScores", name: str, about: str) -> None:
         "finds the German sentence with the right pronoun more probable."
     )
     frame.caption(message, about=about)
+    if present.is_on():
+        return
     # One scale for all: what glows in one attention would glow in the other.
     widest = max(float(site.margin.value.abs().max()) for site in scores.sites.values())
     for site in scores.sites.values():
