@@ -143,7 +143,8 @@ OWN: Final = {
     "viz/gallery/docs.py", "viz/gallery/site.py", "viz/gallery/typefaces.py", "viz/locale/__main__.py",
     "viz/pages/attention/opened_head/bertviz_page.py", "viz/pages/atlas/report.py",
     "viz/ui/collection/page_file.py", "viz/pages/learn/lessons/lesson.py", "viz/pages/learn/story/bar.py",
-    "viz/pages/model_card/sections.py", "viz/pictures/offline.py", "viz/selection/examples.py", "viz/server/scripts.py",
+    "viz/pages/model_card/sections.py", "viz/pictures/offline.py", "viz/selection/examples.py",
+    "viz/server/opening_page/ahead.py", "viz/server/scripts.py",
     "viz/text/glossary.py", "viz/text/messages.py", "viz/ui/formulas.py", "viz/ui/frame.py", "viz/ui/snippets.py",
 }  # fmt: skip
 

@@ -73,7 +73,6 @@ def test_the_readmes_example_the_names_the_command_and_the_app_work_without_pack
     ).splitlines()
     assert example_ends == "0.0.1 8"
     assert "Trace" not in names
-    assert names.count("'") // 2 == 16
     assert translation == "Die Katze schläft."
     assert help_
     assert "python -m model" not in "\n".join(help_)
@@ -185,7 +184,8 @@ def test_the_recipe_of_conda_has_the_version_and_the_requirements_of_the_package
     assert recipe["context"]["version"] == project["version"]
     assert f">={recipe['context']['python_min']}" == project["requires-python"]
     lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
-    pinned = dict(line.lower().split("==") for line in lines if line[:1].isalpha())
+    # A package for every system has none that only some have.
+    pinned = dict(line.lower().split("==") for line in lines if line[:1].isalpha() and ";" not in line)
     least = {}
     for line in recipe["requirements"]["run"][1:]:
         name, bounds = line.split(" ")
@@ -199,7 +199,7 @@ def test_the_recipe_of_conda_has_the_version_and_the_requirements_of_the_package
 def test_a_pinned_version_is_the_least_one_of_the_package(hooks: ModuleType) -> None:
     metadata: dict[str, list[str]] = {}
     hooks.CustomMetadataHook(str(ROOT), {}).update(metadata)
-    assert all(re.fullmatch(r"[\w.-]+~=\d+\.\d+", line) for line in metadata["dependencies"])
+    assert all(re.fullmatch(r"[\w.-]+~=\d+\.\d+(; sys_platform .+)?", line) for line in metadata["dependencies"])
     assert "torch~=2.13" in metadata["dependencies"]
 
 

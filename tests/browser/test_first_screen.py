@@ -85,6 +85,14 @@ def test_it_comes_whole_and_nothing_in_it_moves_once_it_is_seen(own_page: Page, 
     assert all(picture.is_visible() for picture in pictures)
     settled(own_page)
     assert own_page.evaluate("window.moved") < 0.1
+    # What it is made of is named in its document, so no script was waited for once there was something to show.
+    late = """() => {
+      const files = performance.getEntriesByType("resource");
+      const asked = files.find((file) => file.name.endsWith("/_stcore/health"));
+      const late = files.filter((file) => file.name.endsWith(".js") && file.startTime > asked.startTime);
+      return late.map((file) => file.name);
+    }"""
+    assert own_page.evaluate(late) == []
     own_page.add_init_script(BLOCKED)
     own_page.reload()
     expect(own_page.locator("#cover")).to_have_count(0)

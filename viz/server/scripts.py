@@ -212,10 +212,16 @@ def script(entry: str) -> str:
     """The script for `st.components.v2.component(js=…)` of an entry module, whose default export is the component."""
     if not _is_served:
         return bundled(entry)
+    return _IMPORTER % json.dumps(address(entry))
+
+
+@cache
+def address(entry: str) -> str:
+    """The path at which the server of ours answers with the script of an entry module."""
     text = bundle(entry).encode("utf-8")
     name = f"{PurePosixPath(entry).stem}-{hashlib.sha256(text).hexdigest()[:16]}.js"
     _FILES[name] = zlib.compress(text, 9)
-    return _IMPORTER % json.dumps(f"{_base()}{_FOLDER}/{name}")
+    return f"{_base()}{_FOLDER}/{name}"
 
 
 def _base() -> str:

@@ -73,7 +73,8 @@ class Measure:
 
     label: str  #: on the control
     number: str  #: what one number is called
-    #: meaning, formula: one sentence, and TeX.
+    #: meaning, formula: one sentence, and Markdown. Weights, which the first page shows, go without TeX: to set it, a
+    #: browser first fetches 265 kB and three typefaces.
     meaning: str
     formula: str
     is_share: bool  #: whether numbers lie between 0 and 1, and a row of them sums to 1
@@ -94,7 +95,7 @@ MEASURES: Final[Mapping[str, Measure]] = {
         label=said("Weights"),
         number=said("weight"),
         meaning=said("How a query distributes its attention over the keys it may see."),
-        formula=r"\alpha_{ij} = \mathrm{softmax}_j\left(q_i \cdot k_j / \sqrt{d_k}\right)",
+        formula="αᵢⱼ = softmaxⱼ(qᵢ · kⱼ / √dₖ)",
         is_share=True,
         is_per_head=True,
     ),
@@ -105,7 +106,7 @@ MEASURES: Final[Mapping[str, Measure]] = {
             "The norm of the vector that the head actually adds for a key: a large weight on a short vector changes "
             "little (Kobayashi et al. 2020). With the value bias; no upper bound, rows do not sum to 1."
         ),
-        formula=r"\lVert \alpha_{ij}\,(x_j W_V + b_V)\,W_O \rVert",
+        formula=r"$\lVert \alpha_{ij}\,(x_j W_V + b_V)\,W_O \rVert$",
         is_share=False,
         is_per_head=True,
     ),
@@ -116,28 +117,27 @@ MEASURES: Final[Mapping[str, Measure]] = {
             "How much of each input token has reached a position through all layers up to this one, averaged over "
             "heads, if half of it stays in place in each layer (Abnar & Zuidema 2020)."
         ),
-        formula=r"R_\ell = \left(\tfrac{1}{2}\bar A_\ell + \tfrac{1}{2} I\right) R_{\ell-1},\quad R_0 = I",
+        formula=r"$R_\ell = \left(\tfrac{1}{2}\bar A_\ell + \tfrac{1}{2} I\right) R_{\ell-1},\quad R_0 = I$",
         is_share=True,
         is_per_head=False,
         cross_meaning=said(
             "How much of each source token is in the input of this layer: its cross-attention, averaged over heads, "
             "times the rollout of the whole encoder (the rollout is by Abnar & Zuidema 2020; the last step is ours)."
         ),
-        cross_formula=r"R_\ell = \bar A^{\,\mathrm{cross}}_\ell\, R^{\,\mathrm{encoder}}",
+        cross_formula=r"$R_\ell = \bar A^{\,\mathrm{cross}}_\ell\, R^{\,\mathrm{encoder}}$",
     ),
 }
 
 
 #: Score function, by the name that it has in files → the score of a query and a key.
-_SCORES: Final = {"dot": r"q_i \cdot k_j", "additive": r"v^\top \tanh(q_i + k_j)", "general": r"q_i^\top M\, k_j"}
+_SCORES: Final = {"dot": "qᵢ · kⱼ", "additive": "vᵀ tanh(qᵢ + kⱼ)", "general": "qᵢᵀ M kⱼ"}
 #: Norms where what a head puts out is read as it is.
-NORMS_WITHOUT_PROJECTION: Final = r"\lVert \alpha_{ij}\, v_j \rVert"
+NORMS_WITHOUT_PROJECTION: Final = r"$\lVert \alpha_{ij}\, v_j \rVert$"
 
 
 def weights_formula(score: str, *, is_scaled: bool) -> str:
-    """How weights come about with this score function, divided by √d_k or not, as TeX."""
-    divisor = r" / \sqrt{d_k}" if is_scaled else ""
-    return rf"\alpha_{{ij}} = \mathrm{{softmax}}_j\left({_SCORES[score]}{divisor}\right)"
+    """How weights come about with this score function, divided by √d_k or not."""
+    return f"αᵢⱼ = softmaxⱼ({_SCORES[score]}{' / √dₖ' if is_scaled else ''})"
 
 
 def offered(abilities: "Abilities") -> tuple[str, ...]:

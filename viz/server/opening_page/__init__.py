@@ -14,6 +14,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from viz.server import scripts
+from viz.server.opening_page import ahead
 from viz.text.templates import filled
 
 #: Of a request, so that the answer comes as it is, and whole.
@@ -38,14 +39,15 @@ class OpeningPage:
             await self._app(scope, receive, send)
             return
         asked = {**scope, "headers": [(name, value) for name, value in scope["headers"] if name not in _ASKED]}
-        await self._app(asked, receive, _Covered(send))
+        await self._app(asked, receive, _Covered(send, is_first=scope["path"].endswith("/")))
 
 
 class _Covered:
     """Where an answer is sent: a document waits until it is complete, everything else passes."""
 
-    def __init__(self, send: Send) -> None:
+    def __init__(self, send: Send, *, is_first: bool) -> None:
         self._send = send
+        self._is_first = is_first
         self._start: Message | None = None
         self._body = b""
 
@@ -58,7 +60,7 @@ class _Covered:
         elif message["type"] == "http.response.body":
             self._body += message.get("body", b"")
             if not message.get("more_body", False):
-                body = covered(self._body)
+                body = covered(self._body, is_first=self._is_first)
                 headers = MutableHeaders(raw=list(self._start["headers"]))
                 for name in _ANSWERED:
                     del headers[name]
@@ -67,12 +69,13 @@ class _Covered:
                 await self._send({**message, "body": body})
 
 
-def covered(document: bytes) -> bytes:
-    """Streamlit's document with the style sheet of our pages and the cover; any other document as it is."""
+def covered(document: bytes, *, is_first: bool) -> bytes:
+    """Streamlit's document with our pages' style sheet, the cover and what is fetched ahead; any other as it is."""
     if b'<div id="root"></div>' not in document:
         return document
+    links = ahead.links(document, is_first=is_first)
     document = document.replace(b"<title>Streamlit</title>", b"<title>Headlight</title>")
-    return document.replace(b"<body>", b"<body>" + _cover(), 1)
+    return document.replace(b"<body>", b"<body>" + _cover() + links, 1)
 
 
 @cache

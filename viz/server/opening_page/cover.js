@@ -2,7 +2,7 @@
 import { keep, kept, THEME } from "../../pictures/shared/kept.js";
 
 /** Milliseconds: between two looks; without a change, until a page is whole. */
-const EACH = 40;
+const EACH = 16;
 const CALM = 120;
 /** Milliseconds at most: of a page that says itself that it waits; of one that has something, and does not go on; of all. */
 const WAITS = 1200;

@@ -111,7 +111,7 @@ def of_measure(trace: "Trace", measure: Measure, site: str, common: Common) -> s
             _("The norm of the vector that the head adds for a key."),
             head_metrics.NORMS_WITHOUT_PROJECTION,
         )
-    sentences = [shown(meaning), f"${formula}$"]
+    sentences = [shown(meaning), formula]
     if common.whole_words and attention.has_words_of_several(trace, site):
         sentences.append(_("For a word of several tokens, weights are summed over keys and averaged over queries."))
     if not common.sinks:
