@@ -211,5 +211,5 @@ def read_as_model(folder: Path, name: str) -> Iterator[None]:
 
 
 def _too_large(folder: Path, name: str, largest: int) -> CheckpointError:
-    message = "{folder}/{file} has more than {largest:,} bytes , too many to read."
+    message = "{folder}/{file} has more than {largest:,} bytes, too many to read."
     return CheckpointError(message, folder=folder.name, file=name, largest=largest)

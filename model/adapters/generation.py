@@ -206,7 +206,6 @@ def wrong_with_writing(reader: TextReader, source_ids: Sequence[int]) -> str:
     is_same = torch.allclose(again[finite], last[finite], rtol=0, atol=1e-2 * scale)
     if written != expected[: len(written)] or not is_same:
         return said(
-            "Step by step, Headlight generates a different text with this model than transformers, so the model only "
-            "reads."
+            "With this model, Headlight's step-by-step text differs from that of transformers, so the model only reads."
         )
     return ""

@@ -438,7 +438,7 @@ def settings_of_model(model: nn.Module | None = None) -> Iterator[None]:
             raise CheckpointError(message, inputs=", ".join(sorted(asked))) from error
         if {"input_ids", "pixel_values"} <= known:
             message = (
-                "This model reads text and pictures togetherand cannot read text without a picture ({first_line})."
+                "This model reads text and pictures together and cannot read text without a picture ({first_line})."
             )
             raise CheckpointError(message, first_line=first_words(error)) from error
         message = "This model cannot read its input: the settings in its folder contradict each other ({first_line})."

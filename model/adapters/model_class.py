@@ -30,7 +30,7 @@ def with_type(values: Mapping[str, Any]) -> dict[str, Any]:
     found = {str(made.config_class.model_type) for made in _named(values.get("architectures"))}
     if len(found) != 1:
         raise CheckpointError(
-            "config.json does not name the type of the model(some from before 2020 do not). Add a line with it, for "
+            "config.json does not name the type of the model (some from before 2020 do not). Add a line with it, for "
             'example "model_type": "bert".'
         )
     return {**values, "model_type": found.pop()}

@@ -124,8 +124,8 @@ def _checked_run(model: nn.Module, whole: Whole, probe: Probe, name: str) -> Who
         model(**probe.arguments(model))
     if part := _never_run(model, run):
         message = (
-            "{name} is a part of a model: nothing runs {part}, which attends to what another part computes. Open the "
-            "folder of the whole model."
+            "{name} is only a part of a model: {part} never runs, because it attends to what another part computes. "
+            "Open the folder of the whole model."
         )
         raise CheckpointError(message, name=name, part=part)
     return replace(whole, not_run=_not_run(model, run, probe))

@@ -238,7 +238,7 @@ def layer_times(
     Raises a DataError if the largest does not fit into the memory. `progress` is called with 1 after each of the
     measurements; it may end them by an exception.
     """
-    what = said("A layer of {length:,} positions of {width:,} numbers", length=length, width=width)
+    what = said("A layer over {length:,} positions with {width:,} numbers each", length=length, width=width)
     for device in devices:
         check_memory(what, needed_bytes(length, width, settings), device)
 

@@ -278,8 +278,8 @@ class DecodingSession(Session):
     def _check_later_edits(self, edits: Mapping[str, Edit]) -> None:
         if of_encoder := sorted(name for name in edits if name.startswith("encoder.")):
             raise SessionError(
-                "A branch uses the encoder's output of the session it starts from, so it cannot edit {of_encoder}. "
-                "Start a new session with this edit, or edit only the decoder.",
+                "A branch uses the encoder's output of its session, so it cannot edit {of_encoder}. Start a new "
+                "session with this edit, or edit only the decoder.",
                 of_encoder=of_encoder[0],
             )
         of_memory = sorted(

@@ -225,7 +225,7 @@ def _content(strength: Strength, examples: Sequence[Example]) -> HeadExamples:
     count = (
         plural("{count:,} text; dotted: deciles", "{count:,} texts; dotted: deciles", of_all)
         if len(known) == of_all
-        else _("the {count:,} of {of_all:,} texts that have one; dotted: deciles", count=len(known), of_all=of_all)
+        else _("the {count:,} of {of_all:,} texts that have a value; dotted: deciles", count=len(known), of_all=of_all)
     )
     ends = f"{low:.2f}", f"{high:.2f}"
     return HeadExamples(

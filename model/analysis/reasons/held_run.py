@@ -636,5 +636,5 @@ def bias_share(norm: Norm, c: Float[Tensor, "row d_model"]) -> float:
 def sublayer_of(part: Part) -> Sublayer:
     """The sub-layer that a part is, or is a head of. Raises a TraceError if it is neither."""
     if part.stack is None or part.layer is None or part.kind not in ("self", "cross", "feed_forward"):
-        raise TraceError("Only attentions and feed-forward networks read something, not {part}.", part=part.kind)
+        raise TraceError("Only attentions and feed-forward networks read something; {part} does not.", part=part.kind)
     return Sublayer(part.stack, part.layer, part.kind)

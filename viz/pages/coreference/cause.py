@@ -227,7 +227,7 @@ def _show_written(written: "EditComparison") -> None:
     if all(span.is_same for span in written.text_diff):
         is_same = written.first_difference is None
         terms.caption(
-            _("The translation stays the same.") if is_same else _("The text stays the same, in other tokens.")
+            _("The translation stays the same.") if is_same else _("The text stays the same, with different tokens.")
         )
         return
     names = (_("The model’s own"), _("With the edit"))
@@ -353,7 +353,7 @@ def _show_edited(found: "EditComparison") -> None:
         after=decimal(found.log_prob_after, 3),
         change=signed(found.log_prob_change, 3),
     )
-    instead = _("It is still what the model writes.")
+    instead = _("The model still writes it.")
     if now != was:
         instead = _("The model writes “{token}” instead.", token=plain(display_token(now)))
     terms.markdown(in_a_row((numbers, instead)))

@@ -69,7 +69,9 @@ _MOST_IS_CARRIED_HARDLY_TOLD: Final = said(
 @frame.fragment
 def show(reader: "Chooser", asked: Sequence[Question], of_set: Sequence[Question]) -> None:
     """A map, what it says in a sentence, and a table; arguments as of `heads_together.show`."""
-    label = _("Rank all heads: switched off, by gradients, swapped, by the direct path; a table, and how they agree")
+    label = _(
+        "Rank all heads by switching off, gradients, swapping or the direct path, and see how well the rankings agree"
+    )
     with st.expander(label, on_change="rerun", key="cause-ranked") as opened:
         if not opened.open:
             return

@@ -95,4 +95,4 @@ def _examples(found: "MovedHeads", at: int) -> str:
     """A text from each tenth of all by how far a head moved in it."""
     columns = (html.Column(_("Distance (bits)"), is_number=True), html.Column(_("A sentence from each decile")))
     rows = [(decimal(found.of_texts[text, at], 3), found.texts[text]) for text in reversed(found.deciles(at))]
-    return html.table(columns, rows, label=_("Sentences in which this head moved most to least"))
+    return html.table(columns, rows, label=_("Sentences by how far this head moved, most first"))

@@ -72,8 +72,8 @@ def of_tiles_without_sinks(trace: "Trace", site: str) -> str:
     held = [attention.held_by_sinks(trace, site, layer) for layer in range(trace.layers_of(site))]
     low, middle, high = np.quantile(np.concatenate(held), (0, 0.5, 1))
     message = (
-        "Sinks are left out, their columns are empty: {named}. They have {middle} of the weight of the median head "
-        "({low} to {high}); metrics go without them, and nothing is renormalised."
+        "Sinks are left out; their columns are empty: {named}. They have {middle} of the weight of the median head "
+        "({low} to {high}); metrics leave them out too, and nothing is renormalised."
     )
     ends = {"low": percent(low), "middle": percent(middle), "high": percent(high)}
     return _(message, named=token_labels.sinks_named(trace, site), **ends)

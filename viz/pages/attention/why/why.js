@@ -398,7 +398,7 @@ class Why extends View {
     const { twin, text } = this.header;
     if (!text) return [];
     const edit = button("tool", () => this.editTwin(edit), side ? _("Edit the twin") : _("Make a twin"));
-    edit.title = _("The same sentence with a word changed: then the change of the score is explained");
+    edit.title = _("The same sentence with a word changed: the change of the score is then explained");
     const tools = side ? [edit, button("tool", () => this.python.trigger("twin", { text }), _("Remove it"))] : [edit];
     return [element("p", { className: "tools", dataset: { twin } }, ...tools)];
   }

@@ -156,7 +156,7 @@ def test_an_edit_changes_what_is_written_as_the_models_own_comparison_says(saved
     assert f"{compared.log_prob_before:.3f} → **{compared.log_prob_after:.3f}**" in shown
     assert f"**{compared.log_prob_change:+.3f}** nats" in shown or abs(compared.log_prob_change) < 0.0005
     before, after = (steps[5].token_id for steps in (compared.original_steps, compared.edited_steps))
-    assert ("It is still what the model writes." in shown) == (before == after)
+    assert ("The model still writes it." in shown) == (before == after)
 
 
 @pytest.mark.parametrize(

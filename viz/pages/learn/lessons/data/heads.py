@@ -134,7 +134,8 @@ def jobs(shipped: "Shipped") -> View:
     columns = Column(said("job")), Column(said("clearest head")), Column(said("metric"), is_number=True)
     picture = Rows(columns, tuple(rows))
     caption = said(
-        "For each job and attention, the head that does it most, over the sentences of the atlas; 1 means always."
+        "For each job and attention, the head that does it most clearly, over the sentences of the atlas; 1 means "
+        "always."
     )
     return View(picture, found, caption, FullPage("atlas"))
 
