@@ -58,7 +58,7 @@ EXPLORED: Final[Mapping[str, tuple[str, int]]] = {
     "table_one": ("why-attention", 2),
     "forcing": ("loss", 1),
     "smoothing": ("loss", 3),
-    "schedule": ("training", 3),
+    "schedule": ("training", 4),
     "cost": ("decoding", 1),
 }
 

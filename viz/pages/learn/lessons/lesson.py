@@ -25,7 +25,7 @@ Made = TypeVar("Made")
 FOLDER: Final = Path(__file__).parent / "files"
 _COMPARISONS: Final = {">": gt, "<": lt, ">=": ge, "<=": le, "==": eq, "!=": ne}
 #: A matrix of an attention (§3.2.2), as texts name it.
-_MATRIX: Final = re.compile(r"(?<![A-Za-z0-9])W_([QKVO])(?![A-Za-z0-9])")
+_MATRIX: Final = re.compile(r"(?<![A-Za-z0-9])W_([QKVO])(i?)(?![A-Za-z0-9])")
 _CLAIM: Final = re.compile(r"(\w+) (>|<|>=|<=|==|!=) (?:(-?\d+(?:\.\d+)?)|(\w+)|'(.*)')")
 
 
@@ -206,10 +206,14 @@ def unnamed(step: Step, found: Found) -> list[str]:
 def filled(text: str, found: Found) -> str:
     """A text of a lesson as Markdown: `{name}` and `{name:.2f}` become what the view has found, taken literally.
 
-    The matrices W_Q, W_K, W_V and W_O are typeset.
+    The matrices W_Q, W_K, W_V and W_O are typeset, and W_Qi, W_Ki and W_Vi, those of head i.
     """
     literally = {name: markdown(value) if isinstance(value, str) else value for name, value in found.items()}
-    return _MATRIX.sub(r"$W_\1$", filled_plainly(text, literally))
+    return _MATRIX.sub(_typeset, filled_plainly(text, literally))
+
+
+def _typeset(matrix: re.Match[str]) -> str:
+    return f"$W_{matrix[1]}{'^i' if matrix[2] else ''}$"
 
 
 def filled_plainly(text: str, found: Found) -> str:

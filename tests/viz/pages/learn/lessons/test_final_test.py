@@ -89,6 +89,21 @@ def test_who_always_chooses_the_same_place_gets_a_third(view: Views) -> None:
     assert max(places.values()) - min(places.values()) <= 1
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_who_always_chooses_the_longest_option_gets_no_more_than_who_guesses(language: str) -> None:
+    """Of questions whose options are words; numbers are as long as they are."""
+    is_longest = []
+    for place in POOL:
+        question = question_of(*place)
+        if not any("{" in option or option[0].isdigit() for option in question.options):
+            with messages.speaking(language):
+                lengths = [len(messages._(option)) for option in question.options]
+            right = lengths[question.wrong.index("")]
+            is_longest.append(right == max(lengths) and lengths.count(right) == 1)
+    assert len(is_longest) > 30
+    assert sum(is_longest) <= 0.4 * len(is_longest)
+
+
 def test_a_wrong_option_says_no_number_that_is_not_computed() -> None:
     texts = [text for place in POOL for text in question_of(*place).wrong]
     assert [text for text in texts if re.search(r"\d", re.sub(r"\{\w+[^}]*\}", "", text))] == []

@@ -120,6 +120,11 @@ def test_every_step_can_be_told_in_every_language(view: Views, language: str) ->
     assert [(place, text) for place in STEPS for text in texts[place] if not text or "{" in text] == []
 
 
+def test_a_text_above_a_picture_has_at_most_sixty_words_once_it_is_filled(view: Views) -> None:
+    words = {place: len(filled_plainly(step_of(*place).text, view(*place).found).split()) for place in STEPS}
+    assert {place: count for place, count in words.items() if count > 60} == {}
+
+
 def test_a_sentence_of_ones_own_takes_the_place_of_the_steps(view: Views, shipped: Shipped) -> None:
     own = [place for place in STEPS if step_of(*place).own]
     assert len(own) > 8

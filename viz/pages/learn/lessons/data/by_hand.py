@@ -21,7 +21,7 @@ Matrix = Sequence[Sequence[int]]
 #: Three tokens, their vectors, and W_Q, W_K and W_V, so small that a pencil suffices.
 TOKENS: Final = ("animal", "was", "it")
 VECTORS: Final = ((1, 0), (0, 1), (1, 2))
-MATRICES: Final = (((0, 1), (1, 0)), ((1, 0), (-1, 1)), ((4, 0), (0, 2)))
+MATRICES: Final = (((0, 1), (1, 0)), ((1, 1), (-1, 1)), ((4, 0), (0, 2)))
 _FULL: Final = FullPage("learn", {"learn_tab": "The Transformer", "depth": "head"})
 
 

@@ -136,8 +136,9 @@ def normalised(*numbers: float) -> Found:
 
 
 def table(rows: float, columns: float) -> Found:
-    """The numbers of a matrix; the sum of its sides; the square of its width."""
-    return {"product": rows * columns, "sum": rows + columns, "square": columns**2}
+    """The numbers of a matrix, of two and of three; the sum of its sides; the square of its width."""
+    one = rows * columns
+    return {"product": one, "twice": 2 * one, "thrice": 3 * one, "sum": rows + columns, "square": columns**2}
 
 
 def angle(*numbers: float) -> Found:
@@ -227,16 +228,10 @@ def added(weight: float, norm: float, other: float, other_norm: float) -> Found:
     return {"first": first, "second": second, "verdict": said("Key A") if first > second else said("Key B")}
 
 
-def divergence() -> Found:
-    """The Jensen–Shannon divergence, in bits, of two distributions that are apart, and of two that are equal."""
-    one, other = np.array([1.0, 0.0]), np.array([0.0, 1.0])
-    return {"apart": _jensen_shannon(one, other), "same": _jensen_shannon(one, one)}
-
-
 FORMULAS: Final[Mapping[str, Callable[..., Found]]] = {
     each.__name__: each
     for each in (
-        added, angle, attention_weights_count, causal, chain, concatenated, divergence, doubled_scores, dropped,
+        added, angle, attention_weights_count, causal, chain, concatenated, doubled_scores, dropped,
         encoding, even_row, head_width, logit_difference, longer, masked_row, network_size, normalised, operations_of,
         penalty_of, perplexity, relu, schedule_share, score, shifted_scores, softmax, spread, surprise, table, tempered,
         wave, weighted,
@@ -260,14 +255,8 @@ def _softmax(scores: Numbers | np.ndarray) -> Float[np.ndarray, "key"]:
 
 
 def _changed(before: float, after: float) -> Message:
-    return said("They stay the same") if np.isclose(before, after) else said("The largest grows")
+    return said("They stay the same") if np.isclose(before, after) else said("The largest of them grows")
 
 
 def _norm(vector: Float[np.ndarray, "number"]) -> float:
     return float(np.linalg.norm(vector))
-
-
-def _jensen_shannon(one: Float[np.ndarray, "token"], other: Float[np.ndarray, "token"]) -> float:
-    mean = (one + other) / 2
-    halves = (each[each > 0] @ np.log2(each[each > 0] / mean[each > 0]) / 2 for each in (one, other))
-    return float(sum(halves))

@@ -7,7 +7,7 @@ import numpy as np
 from model.errors import CheckpointError
 from model.training_record import read_metrics
 from viz.access import attention, findings, models
-from viz.pages.learn.lessons.data.shipped import is_most
+from viz.pages.learn.lessons.data.shipped import is_most, nearest_share
 from viz.pages.learn.lessons.lesson import OfHead
 from viz.pages.learn.lessons.pictures import Bars, FullPage, Heads, Rows, View
 from viz.pictures.matrix_picture.component import ColourScale, MatrixData
@@ -129,8 +129,7 @@ def jobs(shipped: "Shipped") -> View:
         "jobs": len(rows),
         "share": named / heads,
     }
-    verdicts = {0.1: said("A tenth"), 0.5: said("Half"), 1.0: said("Nearly all")}
-    found["verdict"] = verdicts[min(verdicts, key=lambda share: abs(share - named / heads))]
+    found["verdict"] = nearest_share({0.1: said("A tenth"), 0.5: said("Half"), 1.0: said("Nearly all")}, named / heads)
     columns = Column(said("job")), Column(said("clearest head")), Column(said("metric"), is_number=True)
     picture = Rows(columns, tuple(rows))
     caption = said(
@@ -219,7 +218,7 @@ def followed(shipped: "Shipped") -> View:
     found: dict[str, float | str] = {"heads": len(rows), "over": CURATED, **best}
     columns = (
         Column(said("head")),
-        Column(said("antecedent before the other noun"), is_number=True),
+        Column(said("antecedent gets more weight"), is_number=True),
         Column(said("95% interval")),
     )
     picture = Rows(columns, tuple(rows))
@@ -261,7 +260,7 @@ def kinds(shipped: "Shipped") -> View:
         "overall": OfHead(numbers["best_head · accuracy"], name, CURATED), "sum": sum(counts),
         **{kind: OfHead(value, name, CURATED) for kind, value in zip(_KINDS, values, strict=True)},
     }  # fmt: skip
-    of_kind = said("antecedent before the other noun")
+    of_kind = said("antecedent gets more weight")
     labels = [said("{kind} ({count})", kind=kind, count=n) for kind, n in zip(_KINDS.values(), counts, strict=True)]
     picture = Bars(labels=labels, series={of_kind: values}, number=of_kind, top=1.0)
     caption = said("The share of sentences in which {head} gives the antecedent more weight. Chance is 0.5.", head=name)

@@ -14,7 +14,7 @@ from model.analysis.layer_kinds import (
     multiply_adds,
     sequential_steps,
 )
-from model.analysis.scoring import random_saturation
+from model.analysis.scoring import KEYS, random_saturation
 from viz.pages.learn.lessons.pictures import Bars, Curves, FullPage, Rows, View
 from viz.pictures.matrix_picture.component import ColourScale, MatrixData
 from viz.server.caches import cached
@@ -49,16 +49,21 @@ NEAR: Final = 8
 _FULL: Final = FullPage("learn", topic="table_one")
 
 
-def saturation(shipped: "Shipped", *, measure: Literal["entropy", "gradient"]) -> View:
-    """Rows of weights from random vectors by their length, divided by √d_k and not: their entropy or their gradient."""
+def saturation(shipped: "Shipped", *, measure: Literal["entropy", "gradient"], additive: bool = False) -> View:
+    """Rows of weights from random vectors by their length, divided by √d_k and not: their entropy or their gradient.
+
+    `additive`: whether the paper's other function, additive attention with random weights, is drawn too.
+    """
     names = {said("divided by √dₖ"): "scaled", said("not divided"): "dot"}
+    names |= {said("additive"): "additive"} if additive else {}
     lines: dict[str, np.ndarray] = {
         name: np.array([float(getattr(random_saturation(kind, width).rows, measure).median()) for width in WIDTHS])
         for name, kind in names.items()
     }
-    divided, raw = lines.values()
+    divided, raw, *_ = lines.values()
     found: dict[str, float | str] = {
-        "wide": max(WIDTHS), "divided": float(divided[-1]), "raw": float(raw[-1]), "divided_narrow": float(divided[0]),
+        "wide": max(WIDTHS), "keys": KEYS, "most": float(np.log2(KEYS)), "last": float([*lines.values()][-1][-1]),
+        "divided": float(divided[-1]), "raw": float(raw[-1]), "divided_narrow": float(divided[0]),
         "verdict": said("It almost vanishes") if raw[-1] < 0.1 * raw[0] else said("It stays the same"),
     }  # fmt: skip
     y_names = {"entropy": said("entropy of a row, bits"), "gradient": said("‖∂ weights / ∂ scores‖")}

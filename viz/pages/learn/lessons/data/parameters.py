@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 #: The paper's base model (Table 3), with the shared vocabulary of §5.1.
 BASE: Final = TransformerConfig(vocab_size=37_000)
+#: Of the paper's two models: English–German and English–French on newstest2014 (Table 2).
+BLEU: Final = {"base": (27.3, 38.1), "big": (28.4, 41.8)}
 _FULL: Final = FullPage("model_card", {"model_section": "Overview"})
 _COLUMNS: Final = (
     Column(said("part")), Column(said("parameters")), Column(said("base model"), is_number=True),
@@ -93,6 +95,36 @@ def counted(shipped: "Shipped") -> View:
         base=BASE.vocab_size, own=config.vocab_size,
     )  # fmt: skip
     return View(Rows(_COLUMNS, rows), found, caption, _FULL)
+
+
+def base_and_big(shipped: "Shipped") -> View:
+    """What the paper's big model has more of than its base model (Tables 2 and 3), beside the model that ships."""
+    own = shipped.translator.config
+    total = hyperparameters(shipped.translator).counts.total
+    rows: tuple[tuple[str | Message, ...], ...] = (
+        ("d_model", f"{BASE.d_model:,}", "1,024", f"{own.d_model:,}"),
+        ("d_ff", f"{BASE.d_ff:,}", "4,096", f"{own.d_ff:,}"),
+        (said("heads"), f"{BASE.num_heads}", "16", f"{own.num_heads}"),
+        ("dₖ = dᵥ", f"{BASE.d_k}", "64", f"{own.d_k}"),
+        (said("layers of the encoder, N"), f"{BASE.num_layers}", "6", f"{own.num_layers}"),
+        (said("million parameters"), "65", "213", f"{total / 1e6:.0f}"),
+        (said("training on 8 GPUs"), said("12 hours"), said("3.5 days"), ""),
+        (said("BLEU, English–German"), f"{BLEU['base'][0]}", f"{BLEU['big'][0]}", ""),
+        (said("BLEU, English–French"), f"{BLEU['base'][1]}", f"{BLEU['big'][1]}", ""),
+    )
+    found: dict[str, float | str] = {
+        f"{name}_{language}": value
+        for name, values in BLEU.items()
+        for language, value in zip(("german", "french"), values, strict=True)
+    }
+    columns = (
+        Column(said("quantity")), Column(said("base model"), is_number=True), Column(said("big model"), is_number=True),
+        Column(said("this model"), is_number=True),
+    )  # fmt: skip
+    caption = said(
+        "Tables 2 and 3 and §5.2 of the paper; BLEU on newstest2014. The last column is counted in the checkpoint."
+    )
+    return View(Rows(columns, rows), found, caption, _FULL)
 
 
 def _of_attention(config: TransformerConfig) -> tuple[int, ...]:

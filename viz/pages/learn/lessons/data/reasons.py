@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 #: Bars that are shown before "the rest".
 BARS: Final = 6
-_SHARE: Final = said("share of the change (nats)")
+_SHARE: Final = said("contribution to the change (nats)")
 
 
 def _between(

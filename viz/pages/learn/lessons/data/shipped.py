@@ -155,6 +155,11 @@ def is_most(part: float, whole: float) -> bool:
     return part > whole / 2
 
 
+def nearest_share(options: Mapping[float, Message], share: float) -> Message:
+    """The option whose share is nearest."""
+    return options[min(options, key=lambda each: abs(each - share))]
+
+
 def _no_word(word: str, trace: "Trace") -> TraceError:
     message = "For “{text}” this model has no word “{word}” here, which this step is about."
     return TraceError(message, word=word, text=trace.text)

@@ -10,7 +10,7 @@ from model.analysis.residual_stream.token_path import TokenPath
 from model.errors import TokenError
 from model.parts.weights import layer_norm
 from viz.access import texts
-from viz.pages.learn.lessons.data.shipped import is_most
+from viz.pages.learn.lessons.data.shipped import is_most, nearest_share
 from viz.pages.learn.lessons.pictures import Bars, Curves, FullPage, Rows, View
 from viz.pages.learn.transformer.data import additions as additions_of
 from viz.pages.learn.transformer.data import token_path
@@ -39,7 +39,9 @@ def fired(shipped: "Shipped", *, text: str, word: str) -> View:
         "ratio": units / shipped.translator.config.d_model,
         "most": float(counts.max()), "fewest": float(counts.min()), "share": float(counts.mean() / units),
     }  # fmt: skip
-    found["verdict"] = said("More than half") if is_most(counts.max(), units) else said("At most half")
+    found["verdict"] = nearest_share(
+        {0.03: said("A few percent"), 0.5: said("About half"), 1.0: said("Nearly all")}, counts.mean() / units
+    )
     labels = [said("layer {number}", number=number) for number, _ in enumerate(counts, 1)]
     number = said("active hidden units, of {units:,}", units=units)
     picture = Bars(labels=labels, series={said("units"): counts}, number=number, digits=0)

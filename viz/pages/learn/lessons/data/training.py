@@ -379,7 +379,11 @@ def dropout(shipped: "Shipped", *, text: str, word: str, percent: int) -> View:
     labels = [str(number) for number in range(1, NUMBERS + 1)][: len(values)]
     series: dict[str, np.ndarray] = {said("as computed"): values[:NUMBERS], said("after dropout"): dropped[:NUMBERS]}
     picture = Bars(labels=labels, series=series, number=said("value"))
-    caption = said("The first components of what the feed-forward network of layer 1 adds at “{word}”.", word=word)
+    caption = said(
+        "The first components of what the feed-forward network of layer 1 adds at “{word}”. This model was trained "
+        "with P_drop = {own}.",
+        word=word, own=found["own"],
+    )  # fmt: skip
     return View(
         picture, found, caption, FullPage("learn", {"text": text, "learn_tab": "The Transformer", "depth": "layer"})
     )
