@@ -6,6 +6,7 @@ import pytest
 
 from tests.paths import ROOT
 from tests.viz.pages.coreference.test_side_by_side import ANIMAL, IT, STREET
+from viz.locale import __main__ as locale
 from viz.pages.learn.lessons.lesson import lessons
 from viz.selection.examples import EXAMPLES
 from viz.text import glossary, messages
@@ -156,6 +157,8 @@ def test_a_term_is_linked_once_where_it_comes_first_and_nothing_else_changes() -
         ("en", "Rotary position embeddings, in most models today", ["Rotary position embeddings"]),
         ("en", "Move by the arrow keys; the two sentences share a verb.", []),
         ("en", "A sub-layer, then layer normalisation of a key", ["key"]),
+        ("en", "A recurrent layer, then the output layer", []),
+        ("zh", "循环层之后是输出层", []),
         ("zh", "开头的方向键只移动子层，词汇汇总", []),
         ("zh", "每一层的头", ["层", "头"]),
     ],
@@ -163,6 +166,17 @@ def test_a_term_is_linked_once_where_it_comes_first_and_nothing_else_changes() -
 def test_the_longest_name_says_which_term_is_meant(language: str, text: str, found: list[str]) -> None:
     with messages.speaking(language):
         assert terms_of(glossary.explained(text)) == found
+
+
+@pytest.mark.parametrize(("term", "said"), [("norm", ["范数"]), ("memory", ["memory", "编码器"])])
+def test_a_word_with_two_meanings_gets_the_card_of_the_one_that_is_meant(term: str, said: list[str]) -> None:
+    """A norm is the length of a vector or a layer norm, memory the encoder's output or RAM; Chinese has two words."""
+    messages_of = [message for message in locale.read(messages.FOLDER / "zh.po") if isinstance(message.id, str)]
+    with messages.speaking("en"):
+        texts = {re.sub(r"\{[^}]*\}", "", message.id): str(message.string) for message in messages_of if message.id}
+        linked = [text for text in texts if re.search(rf"\[{term}s?\]\(#term-", glossary.explained(text))]
+    assert len(linked) > 3
+    assert [text for text in linked if not any(word in texts[text] for word in said)] == []
 
 
 def test_the_glossary_of_the_docs_is_the_app_s() -> None:
