@@ -173,7 +173,9 @@ def test_a_word_with_two_meanings_gets_the_card_of_the_one_that_is_meant(term: s
     """A norm is the length of a vector or a layer norm, memory the encoder's output or RAM; Chinese has two words."""
     messages_of = [message for message in locale.read(messages.FOLDER / "zh.po") if isinstance(message.id, str)]
     with messages.speaking("en"):
-        texts = {re.sub(r"\{[^}]*\}", "", message.id): str(message.string) for message in messages_of if message.id}
+        texts = {
+            re.sub(r"\{[^}]*\}", "", str(message.id)): str(message.string) for message in messages_of if message.id
+        }
         linked = [text for text in texts if re.search(rf"\[{term}s?\]\(#term-", glossary.explained(text))]
     assert len(linked) > 3
     assert [text for text in linked if not any(word in texts[text] for word in said)] == []
