@@ -1,7 +1,14 @@
-"""What an opened head of a model that no atlas describes does: read without a click, and its examples in Attention."""
+"""What an opened head of a model that no atlas describes does: read without a click, and its examples in Attention.
 
+HEADLIGHT_REAL_MODELS has folders of models as they are published, as PATH has its own; on a machine that does nothing
+else, each answers within `SECONDS`.
+"""
+
+import os
 import re
+import time
 from pathlib import Path
+from typing import Final
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -10,6 +17,33 @@ from model.analysis.head_description.corpora import default_corpus
 from tests.browser.conftest import streamlit_server
 from tests.model.adapters.zoo import tiny, wordpiece
 from tests.paths import ROOT
+
+#: From the verdict on a model, with the head open, to what the head does.
+SECONDS: Final = 10
+REAL: Final = [Path(folder) for folder in os.environ.get("HEADLIGHT_REAL_MODELS", "").split(os.pathsep) if folder]
+
+
+def seconds_to_answer(page: Page, url: str, folder: Path) -> float:
+    """Open a head of a model that is proved, and wait until the page says what it does: nothing is pressed."""
+    page.goto(f"{url}/?checkpoint={folder.name}&head=L5H2")
+    expect(page.get_by_test_id("stSidebar").get_by_text(re.compile("^Proof: "))).to_be_visible()
+    expect(page.locator(".st-key-open-head canvas, .st-key-open-head svg").first).to_be_visible()
+    begun = time.monotonic()
+    expect(page.locator(".st-key-what-it-does strong")).not_to_be_empty()
+    return time.monotonic() - begun
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not REAL, reason="HEADLIGHT_REAL_MODELS names no folder")
+def test_a_head_of_a_published_model_is_described_soon_after_the_verdict(
+    own_page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEADLIGHT_MEASURE_UNASKED", "1")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    with streamlit_server(ROOT / "app.py", ("--", *map(str, REAL)), tmp_path / "server.log") as url:
+        seconds = {folder.name: round(seconds_to_answer(own_page, url, folder), 1) for folder in REAL}
+    print(seconds)
+    assert all(each < SECONDS for each in seconds.values()), seconds
 
 
 @pytest.mark.long

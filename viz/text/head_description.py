@@ -10,7 +10,8 @@ from viz.text.metrics import JOBS
 from viz.text.written import DECODER
 
 if TYPE_CHECKING:
-    from model.analysis.head_description.describe import HeadDescription, More, Number
+    from model.analysis.head_description.describe import HeadDescription, More
+    from model.analysis.head_description.table import Number
 
 #: What a head attends to, by cell.
 WHERE: Final[Mapping[str, str]] = {

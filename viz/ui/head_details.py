@@ -32,7 +32,8 @@ from viz.ui import frame, long_work, present, terms
 
 if TYPE_CHECKING:
     from model import Reader
-    from model.analysis.head_description.describe import HeadDescription, Number
+    from model.analysis.head_description.describe import HeadDescription
+    from model.analysis.head_description.table import Number
     from model.analysis.metrics.head_metrics import HeadName
 
 #: Bars of a sort, the longest; and texts that are shown where they are not tenths.
