@@ -17,6 +17,7 @@ from model.analysis.head_description.corpora import default_corpus
 from tests.browser.conftest import streamlit_server
 from tests.model.adapters.zoo import tiny, wordpiece
 from tests.paths import ROOT
+from tests.patience import PATIENCE
 
 #: From the verdict on a model, with the head open, to what the head does.
 SECONDS: Final = 10
@@ -26,7 +27,8 @@ REAL: Final = [Path(folder) for folder in os.environ.get("HEADLIGHT_REAL_MODELS"
 def seconds_to_answer(page: Page, url: str, folder: Path) -> float:
     """Open a head of a model that is proved, and wait until the page says what it does: nothing is pressed."""
     page.goto(f"{url}/?checkpoint={folder.name}&head=L5H2")
-    expect(page.get_by_test_id("stSidebar").get_by_text(re.compile("^Proof: "))).to_be_visible()
+    verdict = page.get_by_test_id("stSidebar").get_by_text(re.compile("^Proof: "))
+    expect(verdict).to_be_visible(timeout=1_000 * PATIENCE)
     expect(page.locator(".st-key-open-head canvas, .st-key-open-head svg").first).to_be_visible()
     begun = time.monotonic()
     expect(page.locator(".st-key-what-it-does strong")).not_to_be_empty()
@@ -73,7 +75,7 @@ def test_what_a_head_does_is_read_without_a_click_and_an_example_opens_in_attent
         page.get_by_text("Examples, weak to strong").click()
         examples = page.locator(".head-examples[data-ready='1'] .example")
         expect(examples).to_have_count(10)
-        expect(examples.first).to_contain_text("Tenth 1")
+        expect(examples.first).to_contain_text("Decile 1")
         # By its keys.
         examples.last.focus()
         page.keyboard.press("Enter")
