@@ -115,7 +115,7 @@ MOVED: dict[str, tuple[str, dict[str, object]]] = {
     "paper?claim=Table+1&n=64&k=5": exploring("why-attention", 2, layer_length=64, kernel_width=5),
     "experiments?claim=Table+1&r=17": exploring("why-attention", 2, window_size=17),
     "learn?learn=Training&target_of=3&epsilon=20": exploring("loss", 3, smoothed_step=3, smoothing=20),
-    "learn?learn=Training&training=Warm-up&schedule_width=256": exploring("training", 3, schedule_width=256),
+    "learn?learn=Training&training=Warm-up&schedule_width=256": exploring("training", 4, schedule_width=256),
     "learn?learn=Training&training=Teacher+forcing&reference=Ja.": exploring("loss", 1, forced_reference="Ja."),
     "learn?lesson=loss&training=Warm-up": ("Learn", {"lesson": "loss", "lesson_step": 1, "explore": False}),
     "learn?learn=Collection": ("Learn", {"learn_tab": "Lessons", "collection": True}),
