@@ -41,23 +41,6 @@ def show(trace: "Trace") -> None:
             length=max(len(trace.source_tokens), len(trace.target_tokens)),
         )
         return
-    if CROSS not in trace.sites:
-        frame.caption(
-            "This model has one attention and no separate source. In each row the part on the text comes first, "
-            "then the part on the output so far; together they sum to 1."
-        )
-    if (wave := trace.source.waveform) is not None:
-        seconds = len(data.blocks(trace)[0]) * wave.seconds_per_frame
-        frame.caption(
-            "A column is {seconds:g} s of the sound; the weights within it are summed.", seconds=round(seconds, 4)
-        )
-        if data.has_silence(trace):
-            frame.caption("The last column is all the silence that was added.")
-    if told := data.told(trace):
-        frame.caption(
-            "{told} was given to the decoder before it wrote; in its self-attention it is the first column.",
-            told=plain(told),
-        )
     state.propose(**NO_FILTER._asdict())
     selection = state.current().for_model(trace.shapes)
     writer = models.writer(selection.model)
@@ -83,6 +66,7 @@ def show(trace: "Trace") -> None:
         asks=not selection.decoding.branch and attention.can_ask_why(trace, models.reader(selection.model)),
     )
     state.put(_with_player(selection, player))
+    _how_to_read(trace)
     if not sinks:
         _say_held(trace)
     steps.follow(trace)
@@ -100,6 +84,27 @@ def show(trace: "Trace") -> None:
         # The rest of the page follows.
         sleep(_SENT)
         st.rerun()
+
+
+def _how_to_read(trace: "Trace") -> None:
+    """What columns and rows are, where that is not plain."""
+    if CROSS not in trace.sites:
+        frame.caption(
+            "This model has one attention and no separate source. In each row the part on the text comes first, "
+            "then the part on the output so far; together they sum to 1."
+        )
+    if (wave := trace.source.waveform) is not None:
+        seconds = len(data.blocks(trace)[0]) * wave.seconds_per_frame
+        frame.caption(
+            "A column is {seconds:g} s of the sound; the weights within it are summed.", seconds=round(seconds, 4)
+        )
+        if data.has_silence(trace):
+            frame.caption("The last column is all the silence that was added.")
+    if told := data.told(trace):
+        frame.caption(
+            "{told} was given to the decoder before it wrote; in its self-attention it is the first column.",
+            told=plain(told),
+        )
 
 
 def _say_held(trace: "Trace") -> None:

@@ -108,7 +108,8 @@ class LensTable extends View {
       const range = { first: first + 1, last: end };
       const ariaLabel = _("Layers and steps {first} to {last}: arrow keys move, Enter chooses a step", range);
       const body = element("tbody", {}, ...this.rowsOf(first, end));
-      return element("table", { className: "lens-grid", role: "grid", ariaLabel }, body);
+      const look = { className: "lens-grid", role: "grid", ariaLabel, style: `--steps: ${end - first}` };
+      return element("table", look, body);
     });
     this.scroller.replaceChildren(...tables);
     this.markStep(step);
