@@ -33,6 +33,9 @@ LISTENING: Final = """(scene) => {
   };
   requestAnimationFrame(note);
 }"""
+#: Whether the way to a depth is at its end.
+HAS_COME: Final = """(scene, depth) => [...scene.children].every(
+  (child) => child.matches(".walk-kept") || child.matches(`.${depth}-scene:not(.walk-aside)`))"""
 INNER: Final = (".model-node.followed", ".stratum.open", ".ground.followed", ".product")
 
 
@@ -58,7 +61,7 @@ def zoomed(page: Page) -> list[tuple[float, str]]:
         page.mouse.move(box["x"] + box["width"] / 2, min(box["y"] + box["height"] / 2, 800))
         page.keyboard.down("Control")
         for _ in range(60):
-            if (scene.get_attribute("data-depth") or "").startswith(depth):
+            if scene.evaluate(HAS_COME, depth):
                 break
             page.mouse.wheel(0, -30)
             page.wait_for_timeout(16)

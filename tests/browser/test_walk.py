@@ -125,8 +125,6 @@ def test_the_wheel_scrolls_the_page_until_a_click_and_then_zooms_into_what_is_un
     page.emulate_media(reduced_motion="no-preference")
     page.set_viewport_size({"width": 1280, "height": 720})
     picture = walk(page, url, "&site=encoder.self")
-    scene = picture.locator(".walk-scene > :not(.walk-aside)")
-    scale = "part => new DOMMatrix(getComputedStyle(part).transform).a"
     node = picture.locator("[data-node='encoder 2 2']")
     token = (node.get_attribute("aria-label") or "").split("”")[0][1:]
     box = box_of(node)
@@ -135,21 +133,14 @@ def test_the_wheel_scrolls_the_page_until_a_click_and_then_zooms_into_what_is_un
     page.mouse.wheel(0, 60)
     main = page.get_by_test_id("stMain")
     page.wait_for_function("() => document.querySelector('[data-testid=stMain]').scrollTop > 0")
-    assert scene.evaluate(scale) == 1
+    expect(picture.locator(".walk-crumb").last).to_have_text("Model")
     page.mouse.wheel(0, -300)
     page.wait_for_function("() => document.querySelector('[data-testid=stMain]').scrollTop === 0")
     # A pause ends the turn; the ground beside the columns takes the focus.
     picture.focus()
-    page.mouse.wheel(0, -50)
-    until(lambda: scene.evaluate(scale) > 1.2, "it is larger")
-
-    def is_under_the_pointer() -> bool:
-        under = box_of(node)
-        return under["x"] <= at[0] <= under["x"] + under["width"]
-
-    until(is_under_the_pointer, "what was under the pointer still is")
+    page.wait_for_timeout(300)
     for _ in range(3):
-        page.mouse.wheel(0, -100)
+        page.mouse.wheel(0, -30)
     expect(picture.locator(".walk-crumb").last).to_contain_text("Layer 2")
     expect(picture.locator(".walk-crumb").last).to_contain_text(token)
     until(lambda: main.evaluate("part => part.scrollTop") == 0, "the page is not scrolled")

@@ -25,6 +25,10 @@ export class CellScene extends HeadScene {
     this.summary.replaceChildren(element("h4", "", rowElement(query, writes), " · ", this.pair, ...why));
   }
 
+  get groups() {
+    return { score: [0], weight: [1], value: [2] };
+  }
+
   /** The component that is looked at; -1 for none. */
   get component() {
     return -1;
@@ -70,7 +74,7 @@ export class CellScene extends HeadScene {
   choose(event) {
     const part = /** @type {SVGElement | null} */ (closest(event, "[data-dimension]"));
     if (!part) return;
-    this.walk.go({ depth: "number", dimension: Number(part.dataset.dimension) }, part);
+    this.walk.go({ depth: "number", dimension: Number(part.dataset.dimension) });
     event.preventDefault();
   }
 
@@ -93,6 +97,10 @@ export class NumberScene extends CellScene {
 
   get name() {
     return "number-scene";
+  }
+
+  get groups() {
+    return { score: [0], weight: [2], value: [3] };
   }
 
   get component() {

@@ -1,7 +1,7 @@
 // The third depth: one row of a head, from query and keys below to what the head adds above, on the columns of its layer.
 // Pointing at a key lights its column in all pictures; a click, or Enter, goes into it. The tokens at the foot are the
 // keyboard's way in.
-import { closest, consume, isCombination, reachByTab } from "../../../pictures/shared/items.js";
+import { consume, isCombination, reachByTab } from "../../../pictures/shared/items.js";
 import { _, plural } from "../../../pictures/shared/messages.js";
 import { button, element, tokenElement } from "../../../pictures/shared/picture.js";
 import { LayerMachine } from "./layer_machine.js";
@@ -9,9 +9,12 @@ import { shortened } from "./lit_tokens.js";
 import { BESIDE, BESIDE_FROM, LYING_FROM } from "./machine_layout.js";
 import { exactNumber, KeyColumns, noteAt, placeIn, stepWords } from "./row_pictures.js";
 import { StepPictures } from "./row_steps.js";
+import { bandOf } from "./zoom.js";
 
+/** @import { Point } from "../../../pictures/shared/items.js" */
 /** @import { Range } from "./row_pictures.js" */
 /** @import { Path, RowData } from "./row_steps.js" */
+/** @import { Place } from "./walk.js" */
 /** @typedef {import("./walk.js").Walk} Walk */
 
 export class HeadScene {
@@ -19,6 +22,7 @@ export class HeadScene {
   /** The keys' buttons. @type {HTMLButtonElement[]} */ tokens = [];
   /** The column that is lit. */
   lit = -1;
+  /** Whether all of its rows are drawn. */ isWhole = false;
 
   summary = element("div", "summary");
   heads = element("div", { className: "keys", role: "toolbar" });
@@ -49,13 +53,16 @@ export class HeadScene {
 
   /** @param {MouseEvent} event */
   choose(event) {
-    this.follow(this.columnAt(event), closest(event, ".ground"));
+    this.follow(this.columnAt(event));
   }
 
-  /** A wheel leads in. @param {Event} event */
+  /** A wheel leads into the key under it. @param {Event} event */
   enter(event) {
-    if (this.lit < 0) return;
-    this.follow(this.lit);
+    const { x, width } = this.ground.getBoundingClientRect();
+    const { clientX } = /** @type {CustomEvent<Point>} */ (event).detail;
+    const column = Math.floor(((clientX - x) / width) * this.columns.count);
+    if (!this.data.columns[column]) return;
+    this.follow(column);
     event.preventDefault();
   }
 
@@ -64,9 +71,26 @@ export class HeadScene {
     return this.tokens.findIndex((token) => token.contains(/** @type {Node} */ (target)));
   }
 
-  /** Its rows, which a layer shows as a stratum. */
-  get outer() {
-    return [this.ground];
+  /** What the scene of another place shows too: a layer its rows as a stratum, one weight groups of them. @param {Place} other */
+  bands(other) {
+    const bands = this.machine.bands(this.walk.state);
+    if (other.depth === "layer") return bands;
+    bands.delete("open");
+    bands.set("ground", bandOf([this.ground, this.into])).set("keys", bandOf([this.heads]));
+    for (const [name, at] of Object.entries(this.groups)) {
+      const rows = at.map((row) => /** @type {HTMLElement} */ (this.list.children[row]));
+      bands.set(name, bandOf(rows));
+    }
+    return bands;
+  }
+
+  /** Which of its rows are the score, the weight, and what that takes. @returns {Record<string, number[]>} */
+  get groups() {
+    return { score: [0, 1], weight: [2, 3, 4], value: [5, 6] };
+  }
+
+  get picture() {
+    return this.machine.element;
   }
 
   arrive() {
@@ -90,11 +114,14 @@ export class HeadScene {
     this.drawSummary();
     this.drawKeys();
     const steps = this.steps();
-    this.walk.fill(this.list, steps, steps.length, () => {
+    this.isWhole = false;
+    const end = () => {
+      this.isWhole = true;
       const ringed = this.list.children[this.walk.ringed];
       ringed?.classList.add("ringed");
       queueMicrotask(() => ringed?.scrollIntoView({ block: "nearest" }));
-    });
+    };
+    this.walk.fill(this.list, steps, 1, end, true);
   }
 
   /** Of which attention it is a head. */
@@ -253,11 +280,11 @@ export class HeadScene {
     consume(event);
   }
 
-  /** @param {number} column @param {Element | null} [through] */
-  follow(column, through = null) {
+  /** @param {number} column */
+  follow(column) {
     const key = this.data.columns[column];
     const { depth } = this.walk.state;
-    if (key) this.walk.go({ depth: depth === "number" ? depth : "cell", key: key.key }, through);
+    if (key) this.walk.go({ depth: depth === "number" ? depth : "cell", key: key.key });
   }
 }
 

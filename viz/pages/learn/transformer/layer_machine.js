@@ -8,13 +8,15 @@ import { clamp, element, tokenElement } from "../../../pictures/shared/picture.j
 import { shortened } from "./lit_tokens.js";
 import { kindsOf } from "./machine_drawing.js";
 import { BESIDE_FROM, LYING_FROM, openLayer, STACKED_BELOW } from "./machine_layout.js";
-import { bulb, LEAST_WEIGHT, ribbon, river, wedge } from "./machine_shapes.js";
+import { bulb, isNormed, LEAST_WEIGHT, normRing, ribbon, river, wedge } from "./machine_shapes.js";
 import { shortWeight } from "./row_pictures.js";
 import { underWords, written } from "./written.js";
+import { bandOf } from "./zoom.js";
 
 /** @import { OpenBody, OpenLayer, Stratum } from "./machine_layout.js" */
-/** @import { Stack } from "./walk.js" */
+/** @import { Place, Stack } from "./walk.js" */
 /** @import { Placing } from "./written.js" */
+/** @import { Bands } from "./zoom.js" */
 /** @typedef {import("./walk.js").Walk} Walk */
 
 /** What of the layer is drawn from `top` to `foot`. @typedef {{ top: number, foot: number, parts: SVGElement[], words: HTMLElement[] }} Slice */
@@ -34,12 +36,15 @@ export class LayerMachine {
   frame = svg("rect", { class: "layer-frame" });
   element = element("div", "layer-machine");
   /** @type {Slice[]} */ slices = [];
+  /** What they, and the rows, are in the page. @type {HTMLElement[]} */ pictures = [];
+  /** The head between them. */ cut = { site: "", head: -1 };
   /** @type {OpenLayer} */ placed;
 
   /** @param {Walk} walk @param {HTMLElement | null} [rows] of the open head, where that is opened */
   constructor(walk, rows = null) {
     this.walk = walk;
     this.rows = rows;
+    this.site = walk.state.site;
     this.element.role = "group";
     this.element.ariaLabel = _("One layer, opened: columns are tokens, heads are stacked");
     this.columns = walk.columns;
@@ -53,7 +58,7 @@ export class LayerMachine {
     });
     this.element.addEventListener("into", (event) => {
       const item = closest(event, ".stratum");
-      if (!item) return;
+      if (!item || this.rows) return;
       this.open(item);
       event.preventDefault();
     });
@@ -73,17 +78,33 @@ export class LayerMachine {
     return this.columns.sites.get(`${this.stack.name}.${kind}`);
   }
 
-  draw() {
+  /** What the whole model shows too. @returns {Bands} */
+  whole() {
+    return new Map([["layer", { box: this.frame.getBoundingClientRect(), elements: [this.element] }]]);
+  }
+
+  /** What the scene of a head of the layer shows too; of another head than the open one it is cut anew. @param {Place} place @returns {Bands} */
+  bands({ site, head }) {
+    if (site !== this.cut.site || head !== this.cut.head) this.draw({ site, head });
+    const names = this.pictures.length === 3 ? ["above", "open", "below"] : [];
+    return new Map(names.map((name, at) => [name, bandOf([this.pictures[at]])]));
+  }
+
+  /** @param {{ site: string, head: number }} cut the head between the slices */
+  draw({ site, head } = this.walk.state) {
     const { stack } = this;
-    const { site, layer } = this.walk.state;
+    const { layer } = this.walk.state;
+    this.cut = { site, head };
+
     const kinds = kindsOf(this.columns, stack)[layer] ?? [];
     const heads = { self: this.siteOf("self")?.heads, cross: this.siteOf("cross")?.heads };
     const keys = this.siteOf("cross")?.keys.tokens.length ?? 0;
     const room = { width: this.walk.width, columns: stack.tokens.length, keys, heads };
-    const [, open] = site.split(".");
-    this.placed = openLayer(kinds, { ...room, open, head: this.walk.state.head, far: this.rows ? 1 : 0 });
+    const [, open] = this.site.split(".");
+    this.placed = openLayer(kinds, { ...room, open, head, far: this.rows ? 1 : 0 });
     const { left, pitch, columns, bodies, tokens, height } = this.placed;
-    const cuts = this.placed.open ? [0, this.placed.open.top, this.placed.open.foot, height] : [0, height];
+    const cut = bodies.find(({ kind }) => site.endsWith(`.${kind}`))?.strata[head];
+    const cuts = cut ? [0, cut.top, cut.foot, height] : [0, height];
     this.slices = cuts.slice(1).map((foot, at) => ({ top: cuts[at], foot, parts: [], words: [] }));
     const box = { x: left, y: bodies.at(-1)?.top ?? 0, width: pitch * columns };
     for (const [name, value] of Object.entries({ ...box, height: (bodies[0]?.foot ?? 0) - box.y }))
@@ -102,11 +123,10 @@ export class LayerMachine {
       stack.tokens.forEach((token, column) =>
         this.name(token, this.x(column), tokens + 6, pitch, column === this.column),
       );
-    /** @type {HTMLElement[]} */
-    const pictures = this.slices.map((slice) => this.picture(slice));
-    if (this.rows) pictures.splice(1, this.placed.open ? 1 : 0, this.rows);
+    this.pictures = this.slices.map((slice) => this.picture(slice));
+    if (this.rows) this.pictures.splice(1, cut ? 1 : 0, this.rows);
     this.element.classList.toggle("scrolls", this.placed.width > this.walk.width);
-    this.element.replaceChildren(...pictures);
+    this.element.replaceChildren(...this.pictures);
   }
 
   /** @param {Slice} slice */
@@ -167,6 +187,7 @@ export class LayerMachine {
     const of = this.columns.added(this.stack, this.walk.state.layer, kind, this.column);
     if (!of) return;
     const x = this.x(this.column);
+    const ring = isNormed(of) && !this.rows ? [normRing(x, top - 18, this.half(Math.max(of.summed, of.after)))] : [];
     this.put(top - 16, top + 2, () =>
       svg(
         "g",
@@ -174,6 +195,7 @@ export class LayerMachine {
         svg("path", { d: wedge(x, this.half(of.added), top + 2, 14), class: `model-added ${kind}` }),
         svg("circle", { cx: x, cy: top - 9, r: 7, class: "layer-ring" }),
         svg("path", { d: `M${x - 4} ${top - 9}h8M${x} ${top - 13}v8`, class: "layer-plus" }),
+        ...ring.map((look) => svg("ellipse", look)),
       ),
     );
   }
@@ -296,7 +318,7 @@ export class LayerMachine {
     const { site = "", head } = item.dataset;
     const { state, model } = this.walk;
     const key = site === state.site ? state.key : (model?.strongestKey(site, state.row) ?? 0);
-    this.walk.go({ depth: "head", site, layer: state.layer, head: Number(head), key }, item);
+    this.walk.go({ depth: "head", site, layer: state.layer, head: Number(head), key });
   }
 
   /** @param {HTMLElement | SVGElement} item @param {string} key */

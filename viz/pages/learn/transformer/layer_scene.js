@@ -75,14 +75,14 @@ export class LayerScene {
     this.buttons.addEventListener("keydown", (event) => this.press(event));
   }
 
-  /** What the whole model shows too. */
-  get outer() {
-    return this.machine ? [this.machine.frame] : [];
+  /** What the scene of another place shows too. @param {Place} other */
+  bands(other) {
+    if (!this.machine) return new Map();
+    return other.depth === "model" ? this.machine.whole() : this.machine.bands(other);
   }
 
-  /** What a head shows too. @param {Place} place */
-  partOf({ site, head }) {
-    return [...this.element.querySelectorAll(`[data-site="${site}"][data-head="${head}"] .stratum-ground`)];
+  get picture() {
+    return this.machine?.element;
   }
 
   arrive() {

@@ -4,7 +4,7 @@ import { svg } from "../../../pictures/shared/drawing.js";
 import { _ } from "../../../pictures/shared/messages.js";
 import { clamp } from "../../../pictures/shared/picture.js";
 import { columnMiddle, laneOf } from "./machine_layout.js";
-import { bulb, lanePath, ribbon, smooth, throughLayer, wedge } from "./machine_shapes.js";
+import { bulb, isNormed, lanePath, normRing, ribbon, smooth, throughLayer, wedge } from "./machine_shapes.js";
 import { imageAddress } from "./pixel_image.js";
 
 /** @import { Kind, Machine, Placed } from "./machine_layout.js" */
@@ -73,6 +73,8 @@ export class MachineDrawing {
       const height = Math.min((foot - top) * 0.6, 22) + 4;
       if (of)
         parts.push(svg("path", { d: wedge(x, this.half(of.added), top + 1, height), class: `model-added ${kind}` }));
+      if (of && isNormed(of))
+        parts.push(svg("ellipse", normRing(x, top - 1, this.half(Math.max(of.summed, of.after)))));
     }
     return parts;
   }
@@ -147,7 +149,8 @@ export function kindsOf(columns, { name, layers, kinds }) {
 }
 
 /** What the shapes mean. @param {ModelColumns} columns @returns {[string, string][]} */
-export function legendOf({ header, sites, norms }) {
+export function legendOf(columns) {
+  const { header, sites, norms } = columns;
   /** @type {[string, string][]} */
   const found = [
     ["var(--walk-stream)", norms.size ? _("stream: as wide as its norm (log scale)") : _("stream of a token")],
@@ -156,5 +159,8 @@ export function legendOf({ header, sites, norms }) {
   if (sites.has("decoder.cross")) found.push(["var(--walk-cross)", _("memory: the encoder's output for each token")]);
   if (header.stacks.some(({ kinds }) => kinds.flat().includes("feed_forward")))
     found.push(["var(--walk-network)", _("feed-forward: each token separately")]);
+  const [stack] = header.stacks;
+  const first = stack && columns.added(stack, 0, stack.kinds[0]?.[0] ?? "", 0);
+  if (first && isNormed(first)) found.push(["var(--walk-norm)", _("ring: the stream is normalised")]);
   return found;
 }

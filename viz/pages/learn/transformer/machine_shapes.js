@@ -19,6 +19,12 @@ export function ribbon(x, points) {
 export const wedge = (x, half, y, height) =>
   `M${px(x - half)} ${px(y)}Q${px(x - half * 0.5)} ${px(y - height * 0.6)} ${px(x)} ${px(y - height)}Q${px(x + half * 0.5)} ${px(y - height * 0.6)} ${px(x + half)} ${px(y)}Z`;
 
+/** Whether a norm follows the sum. @param {Added} added */
+export const isNormed = ({ summed, after }) => Math.abs(after - summed) > 0.01 * summed;
+
+/** A norm: a ring around the stream. @param {number} x @param {number} y @param {number} half */
+export const normRing = (x, y, half) => ({ cx: x, cy: y, rx: half + 3, ry: 2.2, class: "model-norm" });
+
 /** A feed-forward network: wide inside, and each token alone. @param {number} x @param {number} narrow @param {number} wide @param {number} foot @param {number} top */
 export function bulb(x, narrow, wide, foot, top) {
   const bend = (foot - top) * 0.34;
@@ -114,7 +120,7 @@ export function throughLayer({ top, foot }, bodies, half, begin) {
     if (!of) continue;
     const rise = (body.foot - body.top) * 0.45;
     points.push([body.top + rise, half(of.before)], [body.top, half(of.summed)]);
-    if (Math.abs(of.after - of.summed) > 0.01 * of.summed) points.push([body.top - 1, half(of.after)]);
+    if (isNormed(of)) points.push([body.top - 1, half(of.after)]);
   }
   points.push([top, points[points.length - 1][1]]);
   return points;

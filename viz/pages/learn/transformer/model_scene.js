@@ -11,12 +11,14 @@ import { ANY, difference, LitTokens, shortened } from "./lit_tokens.js";
 import { CHANCE, kindsOf, legendOf, MachineDrawing } from "./machine_drawing.js";
 import { laneOf, layOut, ROOMY_FROM, STACKED_BELOW } from "./machine_layout.js";
 import { strand } from "./machine_shapes.js";
-import { indexOfLargest, lineName } from "./model_columns.js";
+import { indexOfLargest } from "./model_columns.js";
+import { NodeWords } from "./node_words.js";
 import { Patches } from "./patches.js";
-import { shortWeight } from "./row_pictures.js";
 import { underWords, written } from "./written.js";
+import { boxAround } from "./zoom.js";
 
 /** @import { Focus } from "../../../pictures/shared/focus.js" */
+/** @import { Point } from "../../../pictures/shared/items.js" */
 /** @import { Line } from "./model_columns.js" */
 /** @import { Place, Stack } from "./walk.js" */
 /** @import { Placing } from "./written.js" */
@@ -46,6 +48,7 @@ export class ModelScene {
   /** The step that is drawn; Infinity for all. */ shownStep = Infinity;
   lines = svg("g", { class: "model-lines" });
   lit = new LitTokens(this);
+  told = new NodeWords(this);
   /** @type {SVGElement[]} */ nodes = [];
   /** @type {HTMLElement[]} */ words = [];
   /** Where a picture is read. @type {Patches | null} */ patches = null;
@@ -68,7 +71,7 @@ export class ModelScene {
       point: (item, event) => this.tellNode(item, event),
       leave: () => this.leave(),
       visit: (item) => this.point(this.nodeOf(item)),
-      choose: (item) => this.open(this.nodeOf(item), item),
+      choose: (item, event) => this.open(this.nodeOf(item), event instanceof MouseEvent ? event : null),
       press: (item, key) => this.step(item, key),
     });
     this.element.addEventListener("click", (event) => {
@@ -78,7 +81,7 @@ export class ModelScene {
     this.element.addEventListener("into", (event) => {
       const item = closest(event, "[data-node]");
       if (!item) return;
-      this.open(this.nodeOf(item), item);
+      this.open(this.nodeOf(item), /** @type {CustomEvent<Point>} */ (event).detail);
       event.preventDefault();
     });
     onTold("pointed", (/** @type {Focus | null} */ focus) => this.hear(focus), this.ended.signal);
@@ -138,20 +141,14 @@ export class ModelScene {
       this.room.scrollLeft = this.x(this.followed.stack, this.followed.column) - this.walk.width * 0.7;
   }
 
-  /** It gives way to a layer once a tower is as wide as the page. */
-  get largest() {
-    const { towers, pitch } = this.drawing.machine;
-    const widest = Math.max(...towers.map(({ columns }) => columns)) * pitch;
-    return clamp(1.4, (0.92 * this.walk.width) / widest, 3);
-  }
-
   /** What a layer shows too. @param {Place} place */
-  partOf({ site, layer, end }) {
+  bands({ site, layer, end }) {
     const { name, tokens } = this.columns.stackOf(site);
     const ends = end ? [] : [0, tokens.length - 1];
-    return ends.flatMap((column) => [
+    const parts = ends.flatMap((column) => [
       ...this.element.querySelectorAll(`[data-node="${name} ${layer + 1} ${column}"] .model-ground`),
     ]);
+    return new Map(parts.length ? [["layer", { box: boxAround(parts), elements: [this.element] }]] : []);
   }
 
   // ---- drawing ----
@@ -335,7 +332,7 @@ export class ModelScene {
   addNode(nodes, node, parts, born) {
     const { stack, level, column } = node;
     const place = { class: "model-node", "data-node": `${stack.name} ${level} ${column}` };
-    const made = svg("g", { ...place, tabindex: -1, role: "button", "aria-label": this.spokenOf(node) }, ...parts);
+    const made = svg("g", { ...place, tabindex: -1, role: "button", "aria-label": this.told.spokenOf(node) }, ...parts);
     nodes.append(made);
     this.born.push([born, made]);
     return made;
@@ -448,66 +445,6 @@ export class ModelScene {
   }
 
   /** @param {Node} node */
-  nameOf({ stack, level, column }) {
-    const token = stack.tokens[column];
-    if (level > stack.layers) return _("What is written after “{token}”", { token });
-    return level
-      ? _("“{token}” after layer {number}", { token, number: level })
-      : _("“{token}” at the input", { token });
-  }
-
-  /** What a node is, and what is known of it. @param {Node} node */
-  spokenOf(node) {
-    return [this.nameOf(node), ...this.linesOf(node)].join("; ");
-  }
-
-  /** How long a stream is, and what a change does to it, or else what its rivers bring and what it would say. @param {Node} node */
-  linesOf(node) {
-    const { stack, level, column } = node;
-    if (level > stack.layers) return [];
-    const length = this.columns.length(stack, level, column);
-    const lines = length === undefined ? [] : [_("residual stream of norm {length}", { length: length.toFixed(2) })];
-    if (this.changed) {
-      const share = percent(this.moved(stack, level, column));
-      return [...lines, _("the change moves it by {share} of its norm", { share })];
-    }
-    lines.push(...this.readsOf(node));
-    const said = stack.name === "decoder" && this.columns.header.lens[column]?.[level];
-    if (said)
-      lines.push(
-        _("Stopping here it would write {token}: {share}", { token: said.token, share: percent(said.probability) }),
-      );
-    return lines;
-  }
-
-  /** What the heads that are looked at read in a layer, each as a line. @param {Node} node */
-  readsOf({ stack, level, column }) {
-    if (!level || level > stack.layers) return [];
-    /** @type {string[]} */
-    const found = [];
-    for (const [site, { layers, rows, keys }] of this.columns.sites) {
-      const head =
-        rows === stack && level <= layers ? this.columns.riverHead(site, level - 1, column, this.walk.state) : null;
-      if (head === null) continue;
-      const weights = this.columns.weights(site, level - 1, head, column);
-      const key = indexOfLargest(weights);
-      const norm = head < 0 ? undefined : this.columns.headNorm(site, level - 1, head, column);
-      const places = {
-        head: lineName(level - 1, head),
-        token: keys.tokens[key],
-        weight: shortWeight(weights[key]),
-        norm: norm?.toFixed(2) ?? "",
-      };
-      found.push(
-        norm === undefined
-          ? _("{head} reads “{token}” with {weight}", places)
-          : _("{head} adds norm {norm}, reads “{token}” with {weight}", places),
-      );
-    }
-    return found;
-  }
-
-  /** @param {Node} node */
   point({ stack, column }) {
     this.pointed = `${stack.name} ${column}`;
     this.over(stack, column);
@@ -539,11 +476,11 @@ export class ModelScene {
     const node = this.nodeOf(item);
     const { stack, level, column } = node;
     if (this.pointed !== `${stack.name} ${column}`) this.point(node);
-    const values = this.linesOf(node).map((line) => element("div", "tooltip-value", line));
+    const values = this.told.linesOf(node).map((line) => element("div", "tooltip-value", line));
     if (level > stack.layers)
       for (const { token, probability } of this.columns.header.written[column])
         values.push(element("div", "tooltip-value", tokenElement(token), `  ${percent(probability)}`));
-    this.walk.tooltip.showContent(event, this.nameOf(node), ...values);
+    this.walk.tooltip.showContent(event, this.told.nameOf(node), ...values);
   }
 
   /** @param {PointerEvent} event */
@@ -563,25 +500,38 @@ export class ModelScene {
     this.walk.go({ ...found, depth: "model", end: "", step: isOfRow ? this.walk.count - 1 : step });
   }
 
-  /** @param {Stack} stack @param {number} column @returns {Partial<Place> | null} */
-  placeOf(stack, column) {
+  /** @param {Stack} stack @param {number} column @param {string} [asked] the attention that is looked at @returns {Partial<Place> | null} */
+  placeOf(stack, column, asked) {
     const row = stack.first + column;
     const { site } = this.walk.state;
     const isOwn = this.columns.stackOf(site) === stack;
-    const own = isOwn ? site : [...this.columns.sites].find(([, { rows }]) => rows === stack)?.[0];
+    const own = asked ?? (isOwn ? site : [...this.columns.sites].find(([, { rows }]) => rows === stack)?.[0]);
     if (!own) return null;
-    return { site: own, row, ...(isOwn ? {} : { head: 0 }), key: this.strongestKey(own, row) };
+    return { site: own, row, ...(own === site ? {} : { head: 0 }), key: this.strongestKey(own, row) };
   }
 
-  /** @param {Node} node @param {Element} item */
-  open({ stack, level, column }, item) {
-    const found = this.placeOf(stack, column);
+  /** The attention of a layer that lies under a point. @param {Node} node @param {Point} point */
+  siteAt({ stack, level }, { clientY }) {
+    const { top, height } = this.svg?.getBoundingClientRect() ?? new DOMRect();
+    const y = ((clientY - top) * this.drawing.machine.height) / (height || 1);
+    const bodies = this.drawing.towerOf(stack).layers[level - 1]?.bodies ?? [];
+    const body = bodies.find((each) => each.top <= y && y < each.foot);
+    const site = `${stack.name}.${body?.kind}`;
+    return this.columns.sites.has(site) ? site : undefined;
+  }
+
+  /** A layer opens at a token, and the attention that is looked at in it with the head that adds most. @param {Node} node @param {Point | null} [point] */
+  open(node, point = null) {
+    const { stack, level, column } = node;
+    const site = point ? this.siteAt(node, point) : undefined;
+    const found = this.placeOf(stack, column, site);
+    if (found && site && site !== this.walk.state.site) found.head = this.columns.strongest(site, level - 1, column);
     if (!found) return;
     /** @type {Partial<Place>} */
     const place = { ...found, depth: "layer" };
-    if (level === 0) this.walk.go({ ...place, end: "input" }, item);
-    else if (level > stack.layers) this.walk.go({ ...place, end: "output" }, item);
-    else this.walk.go({ ...place, end: "", layer: level - 1 }, item);
+    if (level === 0) this.walk.go({ ...place, end: "input" });
+    else if (level > stack.layers) this.walk.go({ ...place, end: "output" });
+    else this.walk.go({ ...place, end: "", layer: level - 1 });
   }
 
   /** The key that the row looks at most, where the one that is kept is of another side. @param {string} site @param {number} row */

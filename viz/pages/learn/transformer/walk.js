@@ -26,7 +26,7 @@ import { LayerScene } from "./layer_scene.js";
 import { ModelColumns } from "./model_columns.js";
 import { ModelScene, MUCH } from "./model_scene.js";
 import { smallMap } from "./small_map.js";
-import { boxAround, centreOf, isStill, nearest, TURN_MS, Zoom } from "./zoom.js";
+import { isStill, nearest, TURN_MS, Zoom } from "./zoom.js";
 
 /** @import { InkedScale } from "../../../pictures/shared/drawing.js" */
 /** @import { Command } from "../../../pictures/player/player_view.js" */
@@ -55,9 +55,9 @@ import { boxAround, centreOf, isStill, nearest, TURN_MS, Zoom } from "./zoom.js"
  * @typedef {{
  *   streams: Record<string, number[][]>, written: string[], read: string[], text: string, weights: Record<string, number[]>,
  * }} Changed another run at the same places: with a head changed, or over the reference, which is its text
- * @typedef {{ element: HTMLElement, draw(): void, arrive?(): void, tell?(event: PointerEvent): void, largest?: number,
- *   outer?: Element[], partOf?(place: Place): Element[],
- * }} Scene it arrives when it is laid out; `outer`: parts around what the depth around it shows too, there the parts for a place; `largest`: see `zoom.js`
+ * @typedef {{ element: HTMLElement, draw(): void, arrive?(): void, tell?(event: PointerEvent): void,
+ *   picture?: HTMLElement, isWhole?: boolean, bands?(other: Place): import("./zoom.js").Bands,
+ * }} Scene it arrives when it is laid out; `isWhole`: whether all that moves is drawn; `bands`: what the scene of another place shows too
  */
 
 /** @type {Depth[]} */
@@ -70,10 +70,8 @@ const SITE_NAMES = () =>
   });
 /** What of a place Python tells of. @type {(keyof Place)[]} */
 const TOLD = ["site", "layer", "head", "row", "key", "end", "edit"];
-/** The scale beyond which a scene gives way to the one within it. */
-const LARGEST = 3;
-/** What leads to the next depth. */
-const INNER = "[data-node], .stratum, .product";
+/** What leads from a depth to the next. @type {Partial<Record<Depth, string>>} */
+const INNER = { model: "[data-node]", layer: ".stratum", cell: ".product" };
 
 /** @extends {PlayerView<Place, WalkHeader>} */
 export class Walk extends PlayerView {
@@ -88,7 +86,8 @@ export class Walk extends PlayerView {
   };
   /** @type {Record<"signed" | "sequential", PaintedScale>} */ scales;
   /** @type {ModelScene | null} */ model = null;
-  /** Where a person went in. @type {Point | null} */ entered = null;
+  /** The last depth, with what was shown there. @type {{ place: Place, scene: Scene | null, drawn: string, depth: string | undefined } | null} */ left =
+    null;
 
   /** Makes at once what the next frames would, for a picture that is saved. */ complete = () => {};
 
@@ -99,13 +98,14 @@ export class Walk extends PlayerView {
   tools = element("div", "walk-tools");
   lines = element("select", "walk-lines");
   tooltip = new Tooltip(this.root);
-  zoom = new Zoom(this.holder, this.root, {
+  zoom = new Zoom(this.holder, this.root, this.ended.signal, {
     hasInner: () => this.hasInner && this.isSeen,
     hasOuter: () => this.state.depth !== "model" && this.isSeen,
     goIn: (point, target) => this.goIn(point, target),
     goOut: () => this.zoomOut(),
+    back: () => this.goBack(),
+    height: () => (this.scene?.picture ?? this.holder).clientHeight,
     keeps: (scene) => scene === this.model?.element,
-    largest: () => this.scene?.largest ?? LARGEST,
   });
 
   start() {
@@ -167,7 +167,7 @@ export class Walk extends PlayerView {
     this.root.style.setProperty("--walk-changed", this.header.colours.position);
     /** @type {Record<string, string>} */
     const colours = { ...this.header.colours, network: this.header.colours.feed_forward };
-    for (const kind of ["self", "cross", "network", "position"])
+    for (const kind of ["self", "cross", "network", "position", "norm"])
       this.root.style.setProperty(`--walk-${kind}-own`, colours[kind]);
     this.tools.replaceChildren(this.transport.element, this.linesChoice());
     const save = pictureButton(this.root, () => `${this.header.name}-${this.state.depth}`);
@@ -191,13 +191,26 @@ export class Walk extends PlayerView {
 
   // ---- moving ----
 
-  /** Go elsewhere, at once for Python too where its numbers are needed; else it hears of it after the fade. @param {Partial<Place>} place @param {Element | null} [through] the part that is zoomed into */
-  go(place, through = null) {
+  /** Go elsewhere, at once for Python too where its numbers are needed; else it hears of it after the fade. @param {Partial<Place>} place */
+  go(place) {
     this.transport.pause();
-    const part = through ?? this.inner;
-    if (part) this.entered ??= centreOf(part);
+    const { state, scene, drawn } = this;
+    if (place.depth && place.depth !== state.depth && this.isSeen)
+      this.left = { place: { ...state }, scene, drawn, depth: this.holder.dataset.depth };
     this.change({ stop: 0, ...place });
     if (!this.isHere) this.flush();
+  }
+
+  /** The way to another depth was gone back to where it began. */
+  goBack() {
+    const { left } = this;
+    if (!left) return;
+    Object.assign(this, { scene: left.scene, drawn: left.drawn });
+    this.holder.dataset.depth = left.depth;
+    this.change(left.place);
+    if (!this.isHere) this.flush();
+    // Its steps come one a frame: they stopped where it was left.
+    if (left.place.depth === "layer") left.scene?.draw();
   }
 
   /** Whether the shown place has one within it. */
@@ -224,25 +237,11 @@ export class Walk extends PlayerView {
 
   /** Where the wheel or two fingers lead: into what lies under them, or nearest to them. @param {Point} point @param {Element | null} target */
   goIn(point, target) {
-    this.entered = point;
     const into = (/** @type {Element | null} */ part) =>
-      part !== null && !part.dispatchEvent(new CustomEvent("into", { bubbles: true, cancelable: true }));
-    if (!into(target) && !into(nearest(this.scene?.element.querySelectorAll(INNER) ?? [], point))) this.zoomIn();
-  }
-
-  /** The part of the shown scene that the next depth shows. */
-  get inner() {
-    const { depth, end, site, layer, row, dimension } = this.state;
-    const { name, layers, first } = this.columns.stackOf(site);
-    const level = end ? (end === "input" ? 0 : layers + 1) : layer + 1;
-    const parts = {
-      model: `[data-node="${name} ${level} ${row - first}"]`,
-      layer: ".stratum.open",
-      head: ".ground.followed",
-      cell: `.product[data-dimension="${dimension}"]`,
-      number: "",
-    };
-    return (parts[depth] && this.scene?.element.querySelector(parts[depth])) || null;
+      part !== null && !part.dispatchEvent(new CustomEvent("into", { bubbles: true, cancelable: true, detail: point }));
+    const inner = INNER[this.state.depth];
+    const parts = inner ? this.scene?.element.querySelectorAll(inner) : null;
+    if (!into(target) && !into(nearest(parts ?? [], point))) this.zoomIn();
   }
 
   /** @param {KeyboardEvent} event */
@@ -362,7 +361,9 @@ export class Walk extends PlayerView {
     if (this.state.end) return missing(why);
     const machine = new LayerMachine(this);
     const scene = element("div", "layer-scene", machine.element, element("p", "walk-missing", why));
-    return { element: scene, outer: [machine.frame], draw: () => machine.draw(), arrive: () => machine.arrive() };
+    const bands = (/** @type {Place} */ other) => (other.depth === "model" ? machine.whole() : machine.bands(other));
+    const acts = { draw: () => machine.draw(), arrive: () => machine.arrive(), bands };
+    return { element: scene, picture: machine.element, ...acts };
   }
 
   /**
@@ -371,24 +372,21 @@ export class Walk extends PlayerView {
    * @param {Scene} scene @param {string} depth
    */
   async put(scene, depth) {
-    if (this.scene === scene) {
-      this.entered = null;
-      return scene.draw();
-    }
+    if (this.scene === scene) return scene.draw();
     const before = this.holder.dataset.depth;
     const isDeeper = DEPTHS.indexOf(this.state.depth) > DEPTHS.findIndex((name) => before?.startsWith(name));
     const hadFocus = this.holder.matches(":focus-within");
     const last = this.scene;
+    const { place = this.state } = this.left ?? {};
     this.scene = scene;
     this.drawn = "";
     this.holder.dataset.depth = depth;
-    const { entered } = this;
-    this.entered = null;
     const fades = before !== undefined && before !== depth && !isStill();
     if (fades && !(await this.isNext(scene))) return;
     this.zoom.keep(scene.element);
     scene.draw();
-    if (fades && !(await this.isNext(scene))) return;
+    do if (fades && !(await this.isNext(scene))) return;
+    while (fades && scene.isWhole === false);
     this.zoom.lay(scene.element);
     if (fades && !(await this.isNext(scene))) return;
     this.tooltip.hide();
@@ -396,19 +394,8 @@ export class Walk extends PlayerView {
     scene.arrive?.();
     // What had the focus is gone; keys, and the wheel, still mean the picture.
     if (hadFocus && !scene.element.matches(":focus-within")) this.root.focus({ preventScroll: true });
-    this.zoom.cross(fades ? this.meeting(last, isDeeper, entered) : null, isDeeper);
-  }
-
-  /** Where the scene before meets the shown one. @param {Scene | null} last @param {boolean} isDeeper @param {Point | null} entered */
-  meeting(last, isDeeper, entered) {
-    const [around, within] = isDeeper ? [last, this.scene] : [this.scene, last];
-    const [part, outer] = [around?.partOf?.(this.state) ?? [], within?.outer ?? []];
-    if (part.length && outer.length) {
-      const [before, shown] = (isDeeper ? [part, outer] : [outer, part]).map(boxAround);
-      return { before, shown };
-    }
-    const { inner } = this;
-    return (isDeeper ? entered : inner && centreOf(inner)) ?? centreOf(this.holder);
+    const none = new Map();
+    this.zoom.cross(fades ? [last?.bands?.(this.state) ?? none, scene.bands?.(place) ?? none] : null, isDeeper);
   }
 
   /** Whether a scene is still the one to be shown when the next frame comes. @param {Scene} scene @returns {Promise<boolean>} */
@@ -417,10 +404,11 @@ export class Walk extends PlayerView {
   }
 
   /**
-   * Put parts of a scene into a box: so many at once, then one a frame, once nothing fades.
-   * @param {HTMLElement} box @param {(() => Element)[]} parts @param {number} first @param {() => void} [onEnd]
+   * Put parts of a scene into a box: so many at once, then one a frame, once nothing fades; or, `ahead`, while the scene
+   * before is still shown.
+   * @param {HTMLElement} box @param {(() => Element)[]} parts @param {number} first @param {() => void} [onEnd] @param {boolean} [ahead]
    */
-  fill(box, parts, first, onEnd) {
+  fill(box, parts, first, onEnd, ahead = false) {
     const { scene } = this;
     const [now, later] = isStill() ? [parts, []] : [parts.slice(0, first), parts.slice(first)];
     box.replaceChildren(...now.map((make) => make()));
@@ -432,7 +420,7 @@ export class Walk extends PlayerView {
     this.complete = () => add(later.length);
     const next = () => {
       if (scene !== this.scene || !later.length) return;
-      if (this.isSeen && this.zoom.isAlone) add(1);
+      if (ahead || (this.isSeen && this.zoom.isAlone)) add(1);
       requestAnimationFrame(next);
     };
     if (later.length) requestAnimationFrame(next);

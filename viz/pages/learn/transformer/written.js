@@ -11,4 +11,5 @@ export function written(words, x, y, className, { anchor = "start", angle = 0, i
 }
 
 /** A drawing under its words. @param {SVGElement} drawing @param {HTMLElement[]} words */
-export const underWords = (drawing, words) => element("div", "under-words", drawing, ...words);
+export const underWords = (drawing, words) =>
+  element("div", "under-words", drawing, element("div", "all-words", ...words));

@@ -1,70 +1,74 @@
-// What makes five scenes one picture: a scene grows around the pointer until the one within it takes over, and shrinks
-// until the one around it does; each fades into the other where both show the same thing.
+// What makes five scenes one picture: turned by the wheel, or led by a click, a scene unfolds into the one within it, or folds
+// into the one around it. What both show lies on itself in every frame, as far as the wheel says, and back again.
 import { consume } from "../../../pictures/shared/items.js";
 import { clamp, zoomOf } from "../../../pictures/shared/picture.js";
 
 /** @import { Point } from "../../../pictures/shared/items.js" */
 /**
- * What the zoom asks of the picture: whether there is a scene within and around the shown one, and to go there; and which
- * scene stays in the page unseen, for it is large and comes back.
+ * What the zoom asks of the picture: whether there is a scene within and around the shown one, and to go there; to be again
+ * where it came from; how high the drawing is; and which scene stays in the page unseen, for it is large and comes back.
  * @typedef {{
- *   hasInner(): boolean, hasOuter(): boolean, goIn(point: Point, target: Element | null): void, goOut(): void,
- *   keeps(scene: Element): boolean, largest(): number,
- * }} Act `largest`: the scale beyond which a scene gives way to the one within it
+ *   hasInner(): boolean, hasOuter(): boolean, goIn(point: Point, target: Element | null): void, goOut(): void, back(): void,
+ *   height(): number, keeps(scene: Element): boolean,
+ * }} Act
  */
-/** Where scenes meet: around a point; or what both show, in the one before and in the one that is shown. @typedef {Point | { before: DOMRect, shown: DOMRect }} Meeting */
+/** What two scenes show too: where it lies, and what of the scene moves with it. @typedef {{ box: DOMRect, elements: Iterable<HTMLElement> }} Band */
+/** @typedef {Map<string, Band>} Bands */
+/** A part that moves, where it lies by itself. @typedef {{ element: HTMLElement, x: number, y: number, from: DOMRect, pair: Pair }} Mover */
+/** One thing in the scene before and in the shown one, there where the pointer keeps its place. @typedef {{ before: DOMRect, shown: DOMRect }} Pair */
 
-/** A scene smaller than this gives way to the one around it. */
-const SMALLEST = 0.55;
 /** Natural logarithms of a pixel that a wheel is turned by; a turn counts for so many pixels at most. */
 const [PER_PIXEL, MOST_PIXELS] = [0.008, 50];
-/** How long scenes cross-fade; how long a turn that led to another scene may still go on without effect. */
-const [CROSS_MS, REST_MS] = [360, 420];
+/** Twice as large so often is the whole way to the next scene; from this part of it on a turn that ends goes on to it. */
+const [WHOLE_WAY, GOES_ON] = [Math.log(4), 0.25];
+/** How fast a scene follows the wheel, in milliseconds, and a click. */
+const [FOLLOWS_MS, LEADS_MS] = [70, 95];
+/** How long the numbers of a place may take before a turn is forgotten; and a turn rests where it has come to a scene. */
+const [WAITS_MS, RESTS_MS] = [2_000, 250];
 /** A wheel that stands still this long has ended its turn. */
 export const TURN_MS = 600;
-/** What of a scene a zoom moves. */
-const MOVES = "transform, opacity";
-/** A pointer that moves less is a click. */
-const DRAG = 4;
+/** A page that was scrolled so lately is still being scrolled. */
+const SCROLL_MS = 250;
+/** How long a scene takes into its frame, once the wheel stands still. */
+const SLIDE_MS = 220;
 /** A pointer that is at most so far from a part means it. */
 const NEAR = 60;
 
 export const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
+/** How far a value is from one bound to another, slow at both. @param {number} from @param {number} to @param {number} value */
+const eased = (from, to, value) => {
+  const part = clamp(0, (value - from) / (to - from), 1);
+  return part * part * (3 - 2 * part);
+};
+
 export class Zoom {
-  scale = 1;
-  x = 0;
-  y = 0;
   /** @type {HTMLElement | null} */ shown = null;
-  /** The scene that was shown before, as it was seen. @type {{ element: HTMLElement, scale: number, x: number, y: number } | null} */ before =
+  /** The scene that was shown before. @type {HTMLElement | null} */ before = null;
+  /** How far the way from that one is, where it leads, and what moves. @type {{ far: number, to: number, isDeeper: boolean, movers: Mover[], offset: { x: number, y: number }, at: number, ms: number } | null} */ way =
+    null;
+  /** What a wheel asks for while the next scene is not yet there. @type {{ point: Point, to: number, until: number } | null} */ turn =
     null;
   turnedAt = -Infinity;
-  restsUntil = 0;
+  scrolledAt = -Infinity;
+  restsUntil = -Infinity;
   /** @type {ReturnType<typeof setTimeout> | undefined} */ settling;
-  /** Where a drag or a pinch was last. @type {{ x: number, y: number, apart: number } | null} */ last = null;
-  isDragged = false;
+  /** Where a pinch was last: how far two fingers are apart. */ apart = 0;
 
-  /** @param {HTMLElement} holder of the scenes @param {HTMLElement} root that has the focus @param {Act} act */
-  constructor(holder, root, act) {
+  /** @param {HTMLElement} holder of the scenes @param {HTMLElement} root that has the focus @param {AbortSignal} signal of its end @param {Act} act */
+  constructor(holder, root, signal, act) {
     this.holder = holder;
     this.root = root;
     this.act = act;
     holder.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
     holder.addEventListener("touchmove", (event) => this.pinch(event), { passive: false });
-    holder.addEventListener("pointerdown", (event) => this.press(event));
-    holder.addEventListener("pointermove", (event) => this.drag(event));
-    for (const end of ["touchend", "pointerup", "pointercancel"])
-      holder.addEventListener(end, () => {
-        this.last = null;
-      });
-    holder.addEventListener(
-      "click",
-      (event) => {
-        if (this.isDragged) consume(event);
-        this.isDragged = false;
-      },
-      { capture: true },
-    );
+    holder.addEventListener("touchend", () => {
+      this.apart = 0;
+    });
+    const note = (/** @type {Event} */ { timeStamp }) => {
+      this.scrolledAt = timeStamp;
+    };
+    document.addEventListener("wheel", note, { passive: true, signal });
     // A scene that comes, or fades away, hears nothing.
     const isAside = (/** @type {Event} */ { target }) => target instanceof Element && target.closest(".walk-aside");
     for (const name of ["click", "pointermove"])
@@ -75,18 +79,19 @@ export class Zoom {
 
   /**
    * A wheel scrolls the page, as everywhere. It zooms with Ctrl (which a touch pad's pinch is too); and alone once a person
-   * has clicked into a picture that the screen holds whole.
+   * has clicked into a drawing that the screen holds whole, unless the page is being scrolled.
    * @param {WheelEvent} event
    */
   wheel(event) {
     const isGoingOn = event.timeStamp - this.turnedAt < TURN_MS;
-    const isHeld = this.root.matches(":focus-within") && this.holder.clientHeight < innerHeight;
+    const isHeld = this.root.matches(":focus-within") && this.act.height() < innerHeight;
+    const isScrolling = event.timeStamp - this.scrolledAt < SCROLL_MS;
     const scrolls = event.target instanceof Element && event.target.closest(".number-table");
-    if (!event.ctrlKey && (scrolls || !(isGoingOn || isHeld))) return;
+    if (!event.ctrlKey && (scrolls || !(isGoingOn || (isHeld && !isScrolling)))) return;
     const pixels = clamp(-MOST_PIXELS, -event.deltaY * (event.deltaMode ? 30 : 1), MOST_PIXELS);
     // At the outermost scene what is left of a turn is the page's.
-    if (!event.ctrlKey && pixels < 0 && this.scale <= 1 && !this.act.hasOuter()) return;
-    event.preventDefault();
+    if (!event.ctrlKey && pixels < 0 && !this.way && !this.act.hasOuter()) return;
+    consume(event);
     this.turnedAt = event.timeStamp;
     this.by(Math.exp(pixels * PER_PIXEL), event, /** @type {Element | null} */ (event.target));
   }
@@ -96,112 +101,45 @@ export class Zoom {
     return performance.now() - this.turnedAt < TURN_MS;
   }
 
-  /** Two fingers zoom, and move what is zoomed; one scrolls the page. @param {TouchEvent} event */
+  /** Two fingers zoom; one scrolls the page. @param {TouchEvent} event */
   pinch(event) {
     if (event.touches.length !== 2) return;
     event.preventDefault();
     const [a, b] = event.touches;
-    const now = { x: (a.clientX + b.clientX) / 2, y: (a.clientY + b.clientY) / 2, apart: 0 };
-    now.apart = Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY);
-    const { last } = this;
-    this.last = now;
-    if (!last?.apart) return;
-    this.move(now.x - last.x, now.y - last.y);
-    const over = document.elementFromPoint(now.x, now.y);
-    const inner = over?.shadowRoot?.elementFromPoint(now.x, now.y) ?? over;
-    this.by(now.apart / last.apart, { clientX: now.x, clientY: now.y }, inner);
+    const { apart: last } = this;
+    this.apart = Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY);
+    if (!last) return;
+    const middle = { clientX: (a.clientX + b.clientX) / 2, clientY: (a.clientY + b.clientY) / 2 };
+    const over = document.elementFromPoint(middle.clientX, middle.clientY);
+    const inner = over?.shadowRoot?.elementFromPoint(middle.clientX, middle.clientY) ?? over;
+    this.turnedAt = performance.now();
+    this.by(this.apart / last, middle, inner);
   }
 
-  /** @param {PointerEvent} event */
-  press({ pointerType, button, clientX, clientY }) {
-    this.isDragged = false;
-    this.last = pointerType !== "touch" && button === 0 && this.scale > 1 ? { x: clientX, y: clientY, apart: 0 } : null;
-  }
-
-  /** @param {PointerEvent} event */
-  drag({ pointerType, buttons, clientX, clientY }) {
-    if (!this.last || pointerType === "touch") return;
-    if (!buttons) {
-      // It was let go elsewhere.
-      this.last = null;
-      this.isDragged = false;
-      return;
-    }
-    const [dx, dy] = [clientX - this.last.x, clientY - this.last.y];
-    if (!this.isDragged && Math.hypot(dx, dy) < DRAG) return;
-    this.isDragged = true;
-    this.last = { x: clientX, y: clientY, apart: 0 };
-    this.move(dx, dy);
-  }
-
-  // ---- within a scene ----
-
-  /** Zoom by a factor around a point; past a bound another scene takes over. @param {number} factor @param {Point} point @param {Element | null} target */
+  /** Zoom by a factor around a point. @param {number} factor @param {Point} point @param {Element | null} target */
   by(factor, point, target) {
-    if (!this.shown || performance.now() < this.restsUntil) return;
-    const [smallest, largest] = [this.act.hasOuter() ? SMALLEST : 1, this.act.largest()];
-    const wanted = this.scale * factor;
-    if (wanted > largest && this.act.hasInner()) return this.leave(() => this.act.goIn(point, target));
-    if (wanted < smallest && this.act.hasOuter()) return this.leave(() => this.act.goOut());
-    const scale = clamp(smallest, wanted, largest);
-    const [px, py] = this.local(point);
-    this.x = px - ((px - this.x) * scale) / this.scale;
-    this.y = py - ((py - this.y) * scale) / this.scale;
-    this.scale = scale;
-    this.place();
+    const far = Math.log(factor) / WHOLE_WAY;
+    const { way, turn } = this;
+    if (way) way.to = clamp(0, way.to + (way.isDeeper ? far : -far), 1);
+    else if (turn && performance.now() < turn.until) turn.to += Math.abs(far);
+    else if (performance.now() > this.restsUntil && (far > 0 ? this.act.hasInner() : this.act.hasOuter())) {
+      this.turn = { point, to: Math.abs(far), until: performance.now() + WAITS_MS };
+      if (far > 0) this.act.goIn(point, target);
+      else this.act.goOut();
+    }
+    this.settleSoon();
+  }
+
+  settleSoon() {
     clearTimeout(this.settling);
     this.settling = setTimeout(() => this.settle(), TURN_MS / 2);
   }
 
-  /** A point as the holder counts pixels. @param {Point} point */
-  local({ clientX, clientY }) {
-    const { left, top } = this.holder.getBoundingClientRect();
-    return [clientX - left, clientY - top].map((way) => way / zoomOf(this.holder));
-  }
-
-  /** @param {() => void} act */
-  leave(act) {
-    this.restsUntil = performance.now() + REST_MS;
-    clearTimeout(this.settling);
-    act();
-  }
-
-  /** @param {number} dx @param {number} dy */
-  move(dx, dy) {
-    if (this.scale <= 1) return;
-    const zoom = zoomOf(this.holder);
-    this.x += dx / zoom;
-    this.y += dy / zoom;
-    this.place();
-  }
-
-  /** Show the scene where it is, with no gap at a side of one that is enlarged. */
-  place() {
-    if (!this.shown) return;
-    if (this.scale >= 1) {
-      this.x = clamp(this.holder.clientWidth * (1 - this.scale), this.x, 0);
-      this.y = clamp(this.holder.clientHeight * (1 - this.scale), this.y, 0);
-    }
-    if (isStill()) return;
-    this.shown.style.willChange = MOVES;
-    this.shown.style.transform = this.scale === 1 ? "" : transformOf(this);
-  }
-
-  /** After a turn: letters become sharp, and a scene that is smaller than its room fills it again. */
+  /** After a turn: the nearer scene, within its frame. */
   settle() {
-    const { shown } = this;
-    if (!shown) return;
-    if (this.scale > 1) shown.style.willChange = "";
-    if (this.scale >= 1) return;
-    const from = transformOf(this);
-    this.reset();
-    if (!isStill()) shown.animate([{ transform: from }, { transform: "none" }], CROSS_MS / 2);
-  }
-
-  reset() {
-    Object.assign(this, { scale: 1, x: 0, y: 0 });
-    // Before anybody turns the wheel: to draw a scene as a layer of its own takes longer than a frame.
-    if (this.shown) Object.assign(this.shown.style, { transform: "", willChange: isStill() ? "" : MOVES, opacity: "" });
+    const { way } = this;
+    if (way) Object.assign(way, { to: way.to >= GOES_ON ? 1 : 0, ms: LEADS_MS });
+    else if (!this.turn) this.slide();
   }
 
   // ---- from scene to scene ----
@@ -222,73 +160,130 @@ export class Zoom {
   /** Have a scene laid out, but not seen. @param {HTMLElement} element */
   lay(element) {
     if (element === this.shown) return;
-    for (const animation of element.getAnimations()) animation.cancel();
     element.classList.replace("walk-kept", "walk-aside");
-    element.style.opacity = "0";
+    // Not 0: what cannot be seen at all is not painted ahead.
+    element.style.opacity = "0.01";
   }
 
   /** Put a scene in place of the one that is shown, which stays as it is until it has faded. @param {HTMLElement} element */
   show(element) {
-    const { shown: before, scale, x, y } = this;
-    for (const animation of before?.getAnimations() ?? []) animation.cancel();
-    clearTimeout(this.settling);
-    element.classList.remove("walk-aside");
+    this.end();
+    const { shown: before } = this;
+    element.classList.remove("walk-aside", "walk-kept");
+    Object.assign(element.style, { transform: "", opacity: "" });
     this.shown = element;
-    this.reset();
     for (const each of [...this.holder.children]) if (each !== before && each !== element) this.drop(each);
     before?.classList.toggle("walk-aside", before !== element);
-    this.before = before && before !== element ? { element: before, scale, x, y } : null;
+    this.before = before !== element ? before : null;
   }
 
-  /** Fade from the scene before into the one that is shown, where they meet; at once where they do not. @param {Meeting | null} meeting @param {boolean} isDeeper */
-  cross(meeting, isDeeper) {
-    const { before, shown } = this;
-    this.before = null;
+  /** Lead from the scene before to the one that is shown: at once, or frame by frame. @param {[Bands, Bands] | null} bands of both @param {boolean} isDeeper */
+  cross(bands, isDeeper) {
+    const { before, shown, turn } = this;
+    this.turn = null;
     if (!before || !shown) return;
-    if (!meeting || isStill()) return this.drop(before.element);
-    this.restsUntil = performance.now() + REST_MS;
-    const [begin, end] = "before" in meeting ? this.sameTo(meeting) : this.aroundPoint(meeting, isDeeper);
-    const timing = { duration: CROSS_MS, easing: "ease-in-out" };
-    const come = [
-      { transform: stretchOf(begin), opacity: 0 },
-      { transform: stretchOf({ x: 0, y: 0, across: 1, down: 1 }), opacity: 1 },
-    ];
-    const { element, scale, x, y } = before;
-    Object.assign(element.style, { transform: "", willChange: MOVES });
-    const moved = {
-      x: end.x + x * end.across,
-      y: end.y + y * end.down,
-      across: scale * end.across,
-      down: scale * end.down,
-    };
-    const away = [stretchOf({ x, y, across: scale, down: scale }), stretchOf(moved)];
-    // What is added, the page moves itself: the compositor would first draw it anew, as large as it becomes.
-    element.animate({ transform: away }, { ...timing, composite: "add" });
-    element.animate({ opacity: [1, 0] }, timing).onfinish = () => {
-      if (this.shown !== element) this.drop(element);
-    };
-    shown.animate(come, timing);
-  }
-
-  /** How the shown scene begins and the one before ends, when both grow or shrink around a point. @param {Point} point @param {boolean} isDeeper @returns {[Stretch, Stretch]} */
-  aroundPoint(point, isDeeper) {
-    const [px, py] = this.local(point);
-    const around = (/** @type {number} */ by) => ({ x: px * (1 - by), y: py * (1 - by), across: by, down: by });
-    return [around(isDeeper ? 0.3 : 2.4), around(isDeeper ? 1.9 : 0.4)];
-  }
-
-  /** The same where both show one thing: it lies on itself in every frame. @param {{ before: DOMRect, shown: DOMRect }} meeting @returns {[Stretch, Stretch]} */
-  sameTo({ before, shown }) {
-    const [from, to] = [before, shown].map((rect) => {
-      const [x, y] = this.local({ clientX: rect.x, clientY: rect.y });
-      const zoom = zoomOf(this.holder);
-      return { x, y, width: rect.width / zoom, height: rect.height / zoom };
+    if (!bands || isStill()) return this.end();
+    const isTurned = turn !== null && performance.now() < turn.until;
+    const pairs = [...bands[0]].flatMap(([name, { box }]) => {
+      const same = bands[1].get(name);
+      return same ? [{ name, before: box, shown: same.box }] : [];
     });
-    const stretch = (/** @type {typeof from} */ a, /** @type {typeof from} */ b) => {
-      const [across, down] = [b.width / (a.width || 1), b.height / (a.height || 1)];
-      return { x: b.x - a.x * across, y: b.y - a.y * down, across, down };
+    const offset = isTurned ? offsetAt(turn.point, pairs) : { x: 0, y: 0 };
+    const zoom = zoomOf(this.holder);
+    const movers = pairs.flatMap((pair) =>
+      bands.flatMap((own, at) => {
+        const { box: from, elements } = /** @type {Band} */ (own.get(pair.name));
+        return Array.from(elements, (element) => {
+          const { x, y } = element.getBoundingClientRect();
+          return { element, x, y, from, pair: { before: pair.before, shown: moved(pair.shown, offset) }, at, zoom };
+        });
+      }),
+    );
+    this.holder.style.minHeight = `${Math.max(before.offsetHeight, shown.offsetHeight)}px`;
+    for (const scene of [before, shown]) scene.classList.add("crossing");
+    const [to, ms] = isTurned ? [Math.min(turn.to, 1), FOLLOWS_MS] : [1, LEADS_MS];
+    const way = { far: 0, to, isDeeper, movers, offset, at: performance.now(), ms };
+    this.way = way;
+    if (isTurned) this.settleSoon();
+    this.place();
+    const next = (/** @type {number} */ now) => {
+      if (this.way !== way) return;
+      // A frame that comes late makes no leap.
+      const passed = clamp(4, now - way.at, 34);
+      way.at = now;
+      way.far += (way.to - way.far) * (1 - Math.exp(-passed / way.ms));
+      if (Math.abs(way.to - way.far) < 0.004) way.far = way.to;
+      this.place();
+      if (way.far === 1) this.end();
+      else if (way.far === 0 && way.to === 0 && !this.isTurned) this.goBack();
+      else requestAnimationFrame(next);
     };
-    return [stretch(to, from), stretch(from, to)];
+    requestAnimationFrame(next);
+  }
+
+  /** Show both scenes as far as the way is. */
+  place() {
+    const { way, before, shown } = this;
+    if (!way || !before || !shown) return;
+    const { far, movers } = way;
+    const [away, come] = [String(1 - eased(0.5, 0.95, far)), String(eased(0.1, 0.6, far))];
+    // To fade parts that are layers anyway is cheaper than to fade them together.
+    shown.style.opacity = movers.length ? "" : come;
+    if (!movers.length) before.style.opacity = away;
+    shown.classList.toggle("crossing", far < 0.85);
+    for (const { element, x, y, from, pair } of movers) {
+      element.style.opacity = before.contains(element) ? away : come;
+      const now = between(pair, far);
+      const [across, down] = [now.width / (from.width || 1), now.height / (from.height || 1)];
+      const zoom = zoomOf(this.holder);
+      const [dx, dy] = [now.x + (x - from.x) * across - x, now.y + (y - from.y) * down - y];
+      element.style.transform = `translate(${dx / zoom}px, ${dy / zoom}px) scale(${across}, ${down})`;
+    }
+  }
+
+  /** The way is at its end: the scene before is gone. */
+  end() {
+    const { way, before, shown } = this;
+    this.leave();
+    if (before) this.drop(before);
+    this.before = null;
+    if (!way || !shown || isStill()) return;
+    this.restsUntil = performance.now() + RESTS_MS;
+    const { x, y } = way.offset;
+    if (!x && !y) return;
+    shown.style.transform = `translate(${x / zoomOf(this.holder)}px, ${y / zoomOf(this.holder)}px)`;
+    if (!this.isTurned) this.slide();
+  }
+
+  /** The way was gone back: the scene before is shown again. */
+  goBack() {
+    const { before, shown } = this;
+    this.leave();
+    if (!before || !shown) return;
+    before.classList.remove("walk-aside");
+    this.shown = before;
+    this.before = null;
+    this.drop(shown);
+    this.act.back();
+  }
+
+  /** Nothing moves any more. */
+  leave() {
+    for (const { element } of this.way?.movers ?? []) Object.assign(element.style, { transform: "", opacity: "" });
+    for (const scene of [this.before, this.shown]) {
+      scene?.classList.remove("crossing");
+      if (scene) scene.style.opacity = "";
+    }
+    this.holder.style.minHeight = "";
+    this.way = null;
+  }
+
+  /** Into its frame goes what the pointer has kept outside. */
+  slide() {
+    const { transform = "" } = this.shown?.style ?? {};
+    if (!this.shown || !transform) return;
+    this.shown.style.transform = "";
+    this.shown.animate([{ transform }, { transform: "none" }], { duration: SLIDE_MS, easing: "ease-in-out" });
   }
 
   /** @param {Element} scene that is no longer seen */
@@ -299,10 +294,23 @@ export class Zoom {
   }
 }
 
-/** A scene moved and stretched. @typedef {{ x: number, y: number, across: number, down: number }} Stretch */
+/** @param {DOMRect} box @param {{ x: number, y: number }} by */
+const moved = ({ x, y, width, height }, by) => new DOMRect(x + by.x, y + by.y, width, height);
 
-/** @param {Stretch} stretch */
-const stretchOf = ({ x, y, across, down }) => `translate(${x}px, ${y}px) scale(${across}, ${down})`;
+/** @param {Pair} pair @param {number} far */
+function between({ before, shown }, far) {
+  const mix = (/** @type {"x" | "y" | "width" | "height"} */ name) => before[name] + (shown[name] - before[name]) * far;
+  return { x: mix("x"), y: mix("y"), width: mix("width"), height: mix("height") };
+}
+
+/** How far the shown scene has to lie aside so that what was under a point still is. @param {Point} point @param {Pair[]} pairs */
+function offsetAt({ clientX, clientY }, pairs) {
+  const isOver = (/** @type {Pair} */ { before: box }) => clientY >= box.top && clientY < box.bottom;
+  const { before, shown } = pairs.find(isOver) ?? pairs[0] ?? {};
+  if (!before || !shown) return { x: 0, y: 0 };
+  const [across, down] = [(clientX - before.x) / (before.width || 1), (clientY - before.y) / (before.height || 1)];
+  return { x: clientX - shown.x - across * shown.width, y: clientY - shown.y - down * shown.height };
+}
 
 /** The box around several parts. @param {Element[]} parts */
 export function boxAround(parts) {
@@ -312,14 +320,8 @@ export function boxAround(parts) {
   return new DOMRect(left, top, right - left, bottom - top);
 }
 
-/** @param {{ scale: number, x: number, y: number }} place */
-const transformOf = ({ scale, x, y }) => `translate(${x}px, ${y}px) scale(${scale})`;
-
-/** @param {Element} part @returns {Point} */
-export function centreOf(part) {
-  const { left, top, width, height } = part.getBoundingClientRect();
-  return { clientX: left + width / 2, clientY: top + height / 2 };
-}
+/** Parts that move together. @param {HTMLElement[]} elements @returns {Band} */
+export const bandOf = (elements) => ({ box: boxAround(elements), elements });
 
 /** Of several parts the one nearest to a point, if one is near. @param {Iterable<Element>} parts @param {Point} point */
 export function nearest(parts, { clientX, clientY }) {
