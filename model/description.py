@@ -182,7 +182,8 @@ def _layers_without_attention(model: nn.Module, reader: Reader) -> tuple[str, st
     return (
         said("Layers with attention"),
         said(
-            "{numbers} of {count}; the others ({others}) have no attention, and heads are counted without them",
+            "{numbers} of {count}; the others ({others}) have no attention and are skipped in the layer numbers of "
+            "heads",
             numbers=", ".join(str(layers.index(layer) + 1) for layer in attending if layer in layers),
             count=len(layers),
             others=", ".join(sorted(others or {type(layer).__name__ for layer in without})),

@@ -171,8 +171,8 @@ _RECURRENT: Final[Mapping[View, str]] = MappingProxyType(
 )
 NO_ATTENTION: Final = said(
     "This model has no attention: its decoder reads one vector, the encoder's last states, so there are no weights to "
-    "show. Choose another model. To see what this one translates, open the page Experiments, tab Ablations, or run "
-    "`python -m model translate TEXT --checkpoint CHECKPOINT`."
+    "show. Choose another model. To see what this one translates, open the tab Ablations on the Experiments page, or "
+    "run `python -m model translate TEXT --checkpoint CHECKPOINT`."
 )
 _WITHOUT: "Final[tuple[View, ...]]" = ("self-attention", "rollout", "head outputs", "norms", "edits", "reasons")
 _FIXED_VECTOR: Final[Mapping[View, str]] = MappingProxyType({**_RECURRENT, **dict.fromkeys(_WITHOUT, NO_ATTENTION)})

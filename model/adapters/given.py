@@ -37,8 +37,8 @@ LACKS: Final[Mapping[View, str]] = {
     "circuits": said("The encoder of this model reads no text; QK and OV are computed for tokens."),
     "positional encodings": said("The encoder of this model reads no text, so it has no embeddings of tokens."),
     "embeddings": said("The encoder of this model reads no text, so it has no embeddings of tokens."),
-    "batch masks": said("The picture of a padded batch reads sentences; this model reads no text."),
-    "switches": said("Parts are removed while a model translates sentences; this model reads no text."),
+    "batch masks": said("The picture of a padded batch can be drawn only for sentences; this model reads no text."),
+    "switches": said("Parts can be removed only from a model that translates sentences; this model reads no text."),
     "alignment links": said("Manual word alignments are made for sentences; this model reads no text."),
     "hyperparameters": NOT_AS_THE_PAPER,
 }

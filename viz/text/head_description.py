@@ -20,8 +20,8 @@ WHERE: Final[Mapping[str, str]] = {
     "back2": said("the second token before"),
     "ahead1": said("the next token"),
     "ahead2": said("the second token after"),
-    "back1-3": said("the three tokens before"),
-    "ahead1-3": said("the three tokens after"),
+    "back1-3": said("the three previous tokens"),
+    "ahead1-3": said("the three following tokens"),
     "beside": said("the two neighbouring tokens"),
     "near": said("tokens at most two away"),
     "far": said("tokens at least five away"),
@@ -72,7 +72,7 @@ _READ: Final[Mapping[str, str]] = {
     "back1-3": said("the three tokens before the one just read"),
     "beside": said("the token before the one just read"),
     "near": said("the token just read and the two before it"),
-    "far": said("tokens at least five before the one just read"),
+    "far": said("tokens at least five positions before the one just read"),
     "back": said("tokens before the one just read"),
     "same": said("earlier copies of the token just read"),
     "content back": said("the last content word before the token just read"),
@@ -349,7 +349,7 @@ def _more(more: "More", description: "HeadDescription") -> Line:
             if not more.cell:
                 message = "In rows of {words}, less of its weight rests: {share}, in all rows {usual}."
                 return Line(_(message, words=words, share=share, usual=usual))
-            message = "In rows of {others}, {usual} of its weight rests; in rows of {words} only {share}."
+            message = "In rows of {others}, {usual} of its weight is at rest; in rows of {words}, only {share}."
             return Line(_(message, words=words, others=WHERE[more.cell], share=share, usual=usual))
         case "asks":
             where, words = _where(more.cell, description), WHERE[more.query]

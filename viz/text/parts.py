@@ -23,7 +23,7 @@ _ONE: Final[Mapping[str, Message]] = {
     "beginning": said("embedding and position"),
     "bias": said("learned constants"),
     "reading": said("how it is read"),
-    "distance": said("distance of query and key"),
+    "distance": said("distance between query and key"),
 }
 
 

@@ -128,7 +128,7 @@ def _examples(reader: "Reader", described: Described, head: "HeadName") -> None:
         )), "tenths")  # fmt: skip
         wanted = ""
         if how == "random":
-            st.button(_("Others"), key="head-examples-others", icon=":material/refresh:", on_click=_draw_others)
+            st.button(_("Draw again"), key="head-examples-others", icon=":material/refresh:", on_click=_draw_others)
         elif how == "search":
             help_text = _("Letters within a text, or a pattern for a word: * matches any letters, ? matches one.")
             wanted = st.text_input(_("Word or pattern"), key=_WANTED, max_chars=LONGEST, help=help_text)

@@ -323,7 +323,7 @@ def _given() -> None:
         key=state.bind("text"),
         height=120,
         placeholder=_(placeholder),
-        help=_("Ctrl + Enter or a click elsewhere reads it."),
+        help=_("Press Ctrl + Enter or click elsewhere to run the model on this text."),
         on_change=state.take,
         args=("text",),
     )

@@ -51,9 +51,9 @@ def findings(measured: Measured, reference: str) -> str:
             _("It does not end by itself: the limit stops it after {tokens} tokens.", tokens=measured.tokens)
         )
     if measured.same_backwards:
-        sentences.append(_("With the words of the sentence in reverse order it writes exactly the same."))
+        sentences.append(_("With the words of the sentence in reverse order, its output is exactly the same."))
     elif is_reference:
-        sentences.append(_("With the words of the sentence in reverse order it writes something else."))
+        sentences.append(_("With the words of the sentence in reverse order, its output is different."))
     if measured.stunted:
         message = "The translations of {stunted} of {others} other sentences have at most two different words."
         sentences.append(_(message, stunted=measured.stunted, others=OTHERS))

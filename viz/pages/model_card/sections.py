@@ -200,9 +200,9 @@ def _measured(metrics: "Metrics") -> None:
     if metrics.measurements:
         st.markdown(_("**Other measurements**"))
         frame.caption(
-            "Shares are between 0 and 1. For an error rate, lower is better. Coreference is measured in the "
-            "encoder's self-attention, from the pronoun's row; *Measured* on the page Compare also measures the "
-            "cross-attention, whose best head can score differently."
+            "Shares are between 0 and 1. For an error rate, lower is better. Coreference is measured in the encoder's "
+            "self-attention, from the pronoun's row; *Measured* on the Compare page also measures the cross-attention, "
+            "whose best head can score differently."
         )
         terms.markdown("\n".join(f"- {plain(facts.headline(measurement))}" for measurement in metrics.measurements))
         with st.expander(_("All values of these measurements, with their commands"), key="card-values"):

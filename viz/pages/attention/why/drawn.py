@@ -305,7 +305,7 @@ class Drawn:
         if reason.there is None:
             return Group(_("The same number, by the parts of the query or of the keys"), rows, 2, is_main=False)
         if reason.distance:
-            rows.append(Row(_("distance of query and key"), reason.distance, "", "", _REFUSED["distance"]))
+            rows.append(Row(_("distance between query and key"), reason.distance, "", "", _REFUSED["distance"]))
         return Group(_("Query or keys?"), rows, len(rows), is_main=False)
 
     def _part_row(self, bar: "Bar", *, with_heads: bool) -> Row:

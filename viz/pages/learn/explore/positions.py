@@ -194,7 +194,7 @@ def _show_rotation(shown: data.Shown, position: int, pair: int, wavelength: floa
     sine, cosine = encoding[:, sine_at], encoding[:, cosine_at]
     (cos, sin), _rest = turns[pair]
     with st.grid(2, min_column_width=400, gap="medium"):
-        message = "Dimensions {sine_at} and {cosine_at} on the unit circle, at {position} and {shifted}"
+        message = "Dimensions {sine_at} and {cosine_at} on the unit circle, at positions {position} and {shifted}"
         _chart(
             figures.shift_on_circle(sine, cosine, position, shift, angle),
             "circle",

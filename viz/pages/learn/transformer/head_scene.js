@@ -183,7 +183,7 @@ export class HeadScene {
 
   firstStep() {
     const text = _(
-      "From the vectors of the tokens the head computes a query for this row and a key for every column, {count} numbers each, from top to bottom.",
+      "The head computes a query for this row and a key for every column from the tokens' vectors. Each has {count} components, drawn from top to bottom.",
       { count: this.data.q.length },
     );
     return row({ title: _("Query and keys"), formula: "q = x W_Q, k = x W_K", text }, this.pictures.vectors());

@@ -72,7 +72,7 @@ def offer(trace: "Trace", reader: "Reader", place: WalkState) -> None:
         st.caption(shown(reason))
         return
     name = file_name("transformer", sentence=trace.text)
-    inside = _("all five depths, for every token, layer and head: one file that opens anywhere, offline")
+    inside = _("all five zoom levels, for every token, layer and head: one file that opens anywhere, offline")
     make = partial(page, trace, reader, place, name)
     show_offer(_("HTML page"), inside, make, f"{name}.html", page_bytes(trace))
 
@@ -84,7 +84,7 @@ def why_not(trace: "Trace", reader: "Reader") -> str:
     if max(len(trace.source_tokens), len(trace.target_tokens)) > MOST_TOKENS:
         return said(
             "The file of a whole walk has the vectors of every token in every head, so it is available up to {count} "
-            "tokens per side; for a longer text, save each depth as a picture.",
+            "tokens per side; for a longer text, save each zoom level as a picture.",
             count=MOST_TOKENS,
         )
     if any(each.edits for each in _layers(trace)):

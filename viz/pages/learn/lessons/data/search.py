@@ -132,7 +132,7 @@ def without_part(
         found |= {f"translation_{number}": own, f"without_{number}": other or said("nothing")}
     columns = (
         Column(said("English"), language="en"),
-        Column(said("whole"), language=_GERMAN),
+        Column(said("complete model"), language=_GERMAN),
         Column(_WITHOUT[part], language=_GERMAN),
     )
     rows = tuple(zip(texts, whole, map(differing, whole, shown), strict=True))
