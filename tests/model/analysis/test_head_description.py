@@ -27,6 +27,7 @@ from model.sources.source import TextSource
 from model.trace.trace import Trace
 from model.words import word_spans
 from tests.shipped import FOLDER
+from viz.text.head_description import lines
 
 Look = Callable[[Sequence[str], int], torch.Tensor]
 """Where a head looks, by the keys and how many rows there are: [row, key], of any sums."""
@@ -40,6 +41,15 @@ def at(step: int) -> Look:
 
 def at_marks(keys: Sequence[str], rows: int) -> torch.Tensor:
     return torch.tensor([float(key in ",.?:;") for key in keys]).expand(rows, -1)
+
+
+def after_in_short_texts(keys: Sequence[str], rows: int) -> torch.Tensor:
+    return at(1)(keys, rows) + (len(keys) > 20) * 0.5 / len(keys)
+
+
+def itself_but_at_marks(keys: Sequence[str], rows: int) -> torch.Tensor:
+    is_mark = torch.tensor([float(key in ",.?:;") for key in keys])[:rows, None]
+    return (1 - is_mark) * at(0)(keys, rows) + is_mark * evenly(keys, rows)
 
 
 def evenly(keys: Sequence[str], rows: int) -> torch.Tensor:
@@ -85,7 +95,16 @@ def along(keys: Sequence[str], rows: int) -> torch.Tensor:
 
 
 PLANTED: dict[str, list[Look]] = {
-    ENCODER: [at(-1), at(0), at_marks, evenly, at_the_end, at(1), at_copies, nearly_evenly],
+    ENCODER: [
+        at(-1),
+        itself_but_at_marks,
+        at_marks,
+        evenly,
+        at_the_end,
+        after_in_short_texts,
+        at_copies,
+        nearly_evenly,
+    ],
     DECODER: [at(-1), at(0), at(-2), evenly, at_the_first, after_copies, at_marks, nearly_evenly],
     CROSS: [along, *[backwards] * 4, at_some, less_backwards, at_marks],
 }
@@ -156,6 +175,26 @@ def test_a_planted_head_has_its_rule(
     assert found.main.even is not None
     assert found.main.low <= found.main.value <= found.main.high
     assert found.main.low > found.main.even
+
+
+def test_a_rule_that_long_texts_follow_less_is_told_of_both(described: dict[str, list[HeadDescription]]) -> None:
+    previous, after = (described[ENCODER][head].main for head in (0, 5))
+    assert previous is not None
+    assert previous.by_length is None
+    assert after is not None
+    assert after.by_length is not None
+    assert after.by_length[0] > 0.95 > 0.8 > after.by_length[1]
+    assert after.ends == (after.by_length[1], after.by_length[0])
+    low, high = lines(described[ENCODER][5])[0].numbers.split(" of its free weight, ")[1].split(", ")[:2]
+    assert low.startswith(f"{after.by_length[0]:.0%} in texts of up to")
+    assert high.startswith(f"{after.by_length[1]:.0%} in texts of")
+
+
+def test_rows_that_do_not_follow_a_rule_are_told(described: dict[str, list[HeadDescription]]) -> None:
+    told = [more for more in described[ENCODER][1].more if more.kind == "fails"]
+    assert [(more.query, more.cell) for more in told] == [("punctuation", "self")]
+    assert told[0].share < 0.3 < 0.8 < told[0].usual
+    assert not [more for more in described[ENCODER][0].more if more.kind == "fails"]
 
 
 @pytest.mark.parametrize("site", [ENCODER, DECODER])
