@@ -2,14 +2,18 @@
 
 Opens an empty Streamlit page and Headlight in turn, each in a browser context of its own, at three sizes; prints the
 medians of the seconds until something is drawn in the first, until the second is uncovered whole, their quotient, and
-how far the page moves by itself, as browsers count layout shifts. --url measures a server that runs already.
+how far the page moves by itself, as browsers count layout shifts; then the milliseconds of one small file after another
+over one connection, of which a first page has some fifty. --url measures a server that runs already.
 """
 
 import argparse
+import http.client
 import statistics
 import tempfile
+import time
 from contextlib import ExitStack
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, sync_playwright
 
@@ -35,6 +39,16 @@ def opened(browser: Browser, url: str, size: tuple[int, int], come: str) -> tupl
     moved = float(page.evaluate("window.moved"))
     context.close()
     return seconds, moved
+
+
+def milliseconds_each(url: str, count: int = 50) -> float:
+    """Of so many small answers, one after another over one connection."""
+    connection = http.client.HTTPConnection(urlsplit(url).netloc)
+    begin = time.perf_counter()
+    for _ in range(count):
+        connection.request("GET", "/_stcore/health")
+        connection.getresponse().read()
+    return (time.perf_counter() - begin) / count * 1_000
 
 
 def main() -> None:
@@ -67,6 +81,7 @@ def main() -> None:
                 f"{size[0]} × {size[1]:<5} {first:8.2f}  {whole:8.2f}  {whole / first:8.2f}"
                 f"  {statistics.median(moved):.3f}  {max(moved):.3f}"
             )
+        print(f"one small file after another: {milliseconds_each(ours):.1f} ms each")
 
 
 if __name__ == "__main__":
