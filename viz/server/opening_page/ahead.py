@@ -15,19 +15,8 @@ from streamlit import file_util
 from viz.server import scripts
 
 #: Modules and typefaces by what their names begin with: an installed Streamlit that has no such file goes without.
-_ELEMENTS: Final = (
-    *(
-        "TextArea",
-        "Button",
-        "MenuButton",
-        "Selectbox",
-        "TextInput",
-        "BidiComponent",
-        "ButtonGroup",
-        "Checkbox",
-        "Html",
-        "Spinner",
-    ),
+_ELEMENTS: Final = tuple(
+    "TextArea Button MenuButton Selectbox TextInput BidiComponent ButtonGroup Checkbox Html Progress Spinner".split()
 )
 _TYPEFACES: Final = ("SourceSerifVariable-Roman", "MaterialSymbols-Rounded")
 #: Our scripts, on any page and on the first one.
