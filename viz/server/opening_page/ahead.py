@@ -15,8 +15,9 @@ from streamlit import file_util
 from viz.server import scripts
 
 #: Modules and typefaces by what their names begin with: an installed Streamlit that has no such file goes without.
-_ELEMENTS: Final = tuple(
-    "TextArea Button MenuButton Selectbox TextInput BidiComponent ButtonGroup Checkbox Html Progress Spinner".split()
+_ELEMENTS: Final = (
+    *("BidiComponent", "Button", "ButtonGroup", "Checkbox", "Html", "MenuButton"),
+    *("Progress", "Selectbox", "Spinner", "TextArea", "TextInput"),
 )
 _TYPEFACES: Final = ("SourceSerifVariable-Roman", "MaterialSymbols-Rounded")
 #: Our scripts, on any page and on the first one.
