@@ -30,8 +30,8 @@ removed while it writes · links of words made by hand, held against its attenti
 head looks where it looks, as a score split over what earlier layers wrote."""
 
 NO_SWITCHES: Final = said("Parts can be removed only from Transformers that translate.")
-NO_BATCH: Final = said("The picture of a padded batch shows the three attentions of a Transformer.")
-NO_LINKS: Final = said("Manual word alignments are compared with the cross-attention of a Transformer.")
+NO_BATCH: Final = said("The masks of a padded batch are shown only for a Transformer with all three attentions.")
+NO_LINKS: Final = said("Manual word alignments can be compared only with the cross-attention of a Transformer.")
 NO_DOT_PRODUCT: Final = said(
     "The scores of this model are not products of queries and keys, so they are not a sum of parts."
 )

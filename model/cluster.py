@@ -268,8 +268,8 @@ class _Run:
                 raise
             message = (
                 "A worker failed at texts that begin with {first} ({reason}); {done:,} have been computed. Workers "
-                "need the same version of Headlight, and memory for the model and its texts. Run the same command "
-                "again: finished texts are not computed again."
+                "need the same version of Headlight, and memory for the model and its texts. Run the same "
+                "command again: finished texts are not computed again."
             )
             reason, first = f"{type(error).__name__}: {_reason(error)}", short(str(chunk.items[0]))
             raise ClusterError(message, reason=reason, done=self._done, first=first) from error

@@ -181,8 +181,8 @@ def _no_vocabulary(size: int, reason: str) -> ConfigError:
     """What to say where SentencePiece, for this reason, learned no vocabulary of this size."""
     if most := re.search(r"<= (\d+)", reason):
         message = (
-            "This text cannot give a vocabulary of {size:,} tokens: it has too few different words. Request at most "
-            "{most:,}, or give more text."
+            "No vocabulary of {size:,} tokens can be built from this text: it has too few different words. Request at "
+            "most {most:,}, or give more text."
         )
         return ConfigError(message, size=size, most=int(most[1]))
     if least := re.search(r"\d+ vs (\d+)", reason):
@@ -191,7 +191,7 @@ def _no_vocabulary(size: int, reason: str) -> ConfigError:
             "characters come to {least:,}. Request at least {least:,}."
         )
         return ConfigError(message, size=size, least=int(least[1]))
-    return ConfigError("This text cannot give a vocabulary: it has no characters. Give sentences.")
+    return ConfigError("No vocabulary can be built from this text: it has no characters. Give sentences.")
 
 
 def visible_spans(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -35,8 +35,8 @@ from model.trace.trace import Trace
 from model.training_record import LANGUAGES
 
 NO_POSITIONS: Final = said(
-    "This model adds no positional encodings: its encoder cannot see the order of the words, and its decoder sees "
-    "only which tokens came before."
+    "This model adds no positional encodings: its encoder cannot see the order of the words, and its decoder "
+    "sees only which tokens came before."
 )
 NO_RESIDUAL: Final = said(
     "A rollout follows attention through the layers and gives half of the weight to the residual connections (Abnar "
@@ -171,7 +171,7 @@ _RECURRENT: Final[Mapping[View, str]] = MappingProxyType(
 )
 NO_ATTENTION: Final = said(
     "This model has no attention: its decoder reads one vector, the encoder's last states, so there are no weights to "
-    "show. Choose another model. To see what this one translates, open the tab Ablations on the Experiments page, or "
+    "show. Choose another model. To see what this one translates, open the Ablations tab of the Experiments page, or "
     "run `python -m model translate TEXT --checkpoint CHECKPOINT`."
 )
 _WITHOUT: "Final[tuple[View, ...]]" = ("self-attention", "rollout", "head outputs", "norms", "edits", "reasons")

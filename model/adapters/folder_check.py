@@ -258,7 +258,7 @@ def _weight_files(path: Path) -> tuple[Path, ...]:
     if pickled := next((file for file in entries(path) if _begins(file, *_PICKLE)), None):
         message = (
             "{name} has no {weights}, and {pickled} is pickle, which can run any program when it is opened. Save the "
-            "weights as safetensors: if you trust the file, load the model in your own Python and call "
+            "weights as safetensors: if you trust the file, load the model in Python and call "
             "`model.save_pretrained(folder)`."
         )
         raise CheckpointError(message, name=path.name, weights=WEIGHTS, pickled=pickled.name)

@@ -34,18 +34,18 @@ from model.trace.trace import Trace
 
 #: What is not shown of a model that writes about what it is given.
 LACKS: Final[Mapping[View, str]] = {
-    "circuits": said("The encoder of this model reads no text; QK and OV are computed for tokens."),
+    "circuits": said("QK and OV are computed only for tokens of a text; the encoder of this model reads none."),
     "positional encodings": said("The encoder of this model reads no text, so it has no embeddings of tokens."),
     "embeddings": said("The encoder of this model reads no text, so it has no embeddings of tokens."),
-    "batch masks": said("The picture of a padded batch can be drawn only for sentences; this model reads no text."),
+    "batch masks": said("A padded batch consists of sentences; this model reads no text."),
     "switches": said("Parts can be removed only from a model that translates sentences; this model reads no text."),
-    "alignment links": said("Manual word alignments are made for sentences; this model reads no text."),
+    "alignment links": said("Manual word alignments exist only for sentences; this model reads no text."),
     "hyperparameters": NOT_AS_THE_PAPER,
 }
 #: The same of one whose encoder attends within windows of a picture.
 WINDOWS: Final = said(
-    "The encoder of this model attends within windows of the picture, which are not shown, so no token can be followed "
-    "through its layers."
+    "The encoder of this model attends within windows of the picture, which are not shown, so no token can be "
+    "followed through its layers."
 )
 
 

@@ -38,10 +38,14 @@ def lacks_of(model: nn.Module, name: str, found: Explored, length: int | None) -
     says_labels = library.is_for(model, "labels") and kind in ("encoder", "decoder")
     has_norm = kind == "decoder" and says_words and final_norm(model) is not None
     if kind not in ("decoder", "encoder-decoder") or not says_words or not found.proof.is_exact:
-        lacks["logit lens"] = said("The logit lens reads the layers of a decoder that predicts words.")
+        lacks["logit lens"] = said("The logit lens needs a decoder that predicts words.")
     if kind == "image":
-        lacks["circuits"] = said("This model reads patches of a picture; QK and OV are computed for tokens.")
-        lacks["reasons"] = said("This model reads patches of a picture; scores can be split only over tokens.")
+        lacks["circuits"] = said(
+            "QK and OV are computed only for tokens of a text; this model reads patches of a picture."
+        )
+        lacks["reasons"] = said(
+            "Scores can be split only over tokens of a text; this model reads patches of a picture."
+        )
     elif found.positions == "unknown":
         lacks["circuits"] = said(
             "It is unknown how this model ({name}) encodes positions, and so whether the score of two tokens "

@@ -58,7 +58,7 @@ def write_safetensors(folder: Path, target: Path) -> None:
     if wrong := _wrong_with("pickled", pickled, target):
         message = (
             "{pickled} in {name} cannot be read as plain tensors ({wrong}), and pickle can run any program when it is "
-            "opened. If you trust the file, load the model in your own Python and call `model.save_pretrained(folder)`."
+            "opened. If you trust the file, load the model in Python and call `model.save_pretrained(folder)`."
         )
         raise CheckpointError(message, name=folder.name, pickled=pickled[0].name, wrong=wrong)
 

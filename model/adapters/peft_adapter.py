@@ -94,7 +94,7 @@ def merge(model: "nn.Module", adapter: Adapter) -> "nn.Module":
         raise
     except Exception as error:  # Whatever PEFT thinks of values from outside.
         message = (
-            "The adapter {name} does not fit {base_name} ({reason}). Merge them where both can be loaded: "
+            "The adapter {name} does not fit {base_name} ({reason}). Merge the two in a program that can load both: "
             "`model.merge_and_unload().save_pretrained(folder)`."
         )
         raise CheckpointError(message, name=name, base_name=adapter.base.name, reason=first_words(error)) from error

@@ -100,8 +100,8 @@ def explore_model(model: Any, probe: Probe) -> Explored:
         _check_steady(model, run, by_eager, tolerance)
     if _parts(model) != parts:
         raise CheckpointError(
-            "This model attends differently in short and in long texts, so a check with a short text does not show "
-            "whether its attention can be trusted."
+            "This model attends differently in short and in long texts, so a check with a short text does not "
+            "show whether its attention can be trusted."
         )
     library.attend_by(model, library.OURS if proof.is_exact else EAGER)
     if not proof.is_exact:
@@ -230,7 +230,7 @@ def _compared(
         return NOWHERE, Proof(is_exact=False, heads=heads, tokens=tokens, why=why)
 
     if not library.is_recorded(model):
-        return only_weights(said("transformers has separate code for its attention"))
+        return only_weights(said("transformers computes its attention by separate code"))
     outputs: list[Any] = []
     try:
         if beside is None:
@@ -242,7 +242,7 @@ def _compared(
     except CheckpointError as error:
         return only_weights(error.message)
     if not layout.heads:
-        return only_weights(said("transformers has separate code for its attention"))
+        return only_weights(said("transformers computes its attention by separate code"))
     counts = {site: len(layers) for site, layers in weights.items()}
     if counts != {site: len(layers) for site, layers in layout.heads.items()}:
         return only_weights(said("not all of its attentions can be recorded"))

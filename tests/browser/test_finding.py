@@ -22,7 +22,7 @@ def test_which_word_it_stands_for_and_its_head_take_no_click_and_the_root_of_d_k
     expect(page.locator(f".matrix-picture[data-title^='{head}']")).to_be_visible()
     expect(page.get_by_role("gridcell", name=re.compile(f"{head}.*, open"))).to_be_visible()
     # The root of dₖ is shown after one click.
-    page.get_by_role("button", name="Where a weight comes from").click()
+    page.get_by_role("button", name="How a weight is computed").click()
     step = page.locator(".head-scene li.step").filter(has_text="Divide by √dₖ")
     expect(step).to_contain_text(re.compile(r"√32|5\.66|5\.657"))
 

@@ -168,7 +168,7 @@ def test_why_is_followed_from_the_question_to_its_end_and_back(tab: Page, root: 
         name, _, _ = why.locator(".crumb[aria-current]").inner_text().rpartition(" ")
         expect(tab.locator(".trail-picture .step.here")).to_contain_text(name.strip())
     expect(crumbs.last).to_have_text(last.strip())
-    expect(why.locator(".because")).to_contain_text("Here the trail ends")
+    expect(why.locator(".because")).to_contain_text("The trail ends here")
     for left in range(crumbs.count() - 1, 0, -1):
         expect(why.get_by_role("heading", level=2)).to_be_focused()
         tab.keyboard.press("Escape")

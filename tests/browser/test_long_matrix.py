@@ -61,7 +61,7 @@ def zoom_in(page: Page, root: Locator, times: int = 5, across: float = 0.5, down
 def test_from_afar_it_shows_maxima_of_blocks_and_zoomed_in_every_exact_number(page: Page, serve: Serve) -> None:
     root = picture(page, serve)
     expect(root.locator(".extent")).to_have_text(
-        "Queries 1–1,500 of 1,500, keys 1–1,400 of 1,400; each spot is the maximum of up to 3 × 3 numbers."
+        "Queries 1–1,500 of 1,500, keys 1–1,400 of 1,400; each point shows the largest of up to 3 × 3 values."
     )
     # Only labels that can be read are on the page.
     until(lambda: 20 < root.locator(".row-label").count() < 80, "some rows are named")

@@ -36,7 +36,7 @@ def test_a_text_of_1500_tokens_is_shown_head_by_head_down_to_exact_numbers(page:
     page.keyboard.press("Control+Enter")
     root = page.locator(".matrix-picture[data-block]")
     root.wait_for()
-    expect(root.locator(".extent")).to_contain_text("each spot is the maximum")
+    expect(root.locator(".extent")).to_contain_text("each point shows the largest")
     # Every layer has come, and its tiles open heads.
     expect(page.locator(".head-grid[data-waiting='0']")).to_be_visible()
     expect(page.locator(".cell.waiting")).to_have_count(0)

@@ -49,7 +49,7 @@ def test_the_picture_tells_the_story_before_anything_is_asked_is_saved_and_leads
     expect(page).to_have_url(re.compile(r"trail=c4\.s10(&|$)"))
     # Where the page is narrow it runs down, and nothing is cut off at its side.
     page.set_viewport_size({"width": 390, "height": 900})
-    expect(asked).to_contain_text("what is below it")
+    expect(asked).to_contain_text("the one below it")
     fits = "svg => [...svg.querySelectorAll('text')].every(each => each.getBoundingClientRect().right <= innerWidth)"
     until(lambda: asked.locator(".board > svg").evaluate(fits), "all words are on the page")
     asked.get_by_role("button", name=re.compile("^encoder L3,")).click()

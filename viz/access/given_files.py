@@ -64,11 +64,11 @@ FILES: Final[Mapping[SourceKind | None, FileKind]] = {
         not_in_link=said("Your picture is not part of the URL: send it separately."),
         no_pairs=said(
             "This page compares sentences, but the chosen model reads pictures. The Attention page shows its heads and "
-            "can hide parts of a picture. To switch a head off or point it elsewhere, open The Transformer on the "
-            "Learn page."
+            "can hide parts of a picture. To switch a head off or point it elsewhere, open The Transformer on "
+            "the Learn page."
         ),
         no_atlas=said(
-            "The atlas reads sentences, but the chosen model reads pictures. The Attention page shows the metrics of "
+            "The atlas needs sentences, but the chosen model reads pictures. The Attention page shows the metrics of "
             "its heads for one picture, under each tile, and ranks heads by them."
         ),
         examples={
@@ -102,12 +102,12 @@ FILES: Final[Mapping[SourceKind | None, FileKind]] = {
         not_in_link=said("Your sound is not part of the URL: send it separately."),
         no_pairs=said(
             "This page compares sentences, but the chosen model reads sound. The Attention page shows its heads. To "
-            "switch a head off or point it elsewhere, open The Transformer on the Learn page; to hide spans of the "
-            "sound, open Attribution on the Decode page."
+            "switch a head off or point it elsewhere, open The Transformer on the Learn page; to hide spans of "
+            "the sound, open Attribution on the Decode page."
         ),
         no_atlas=said(
-            "The atlas reads sentences, or recordings that a model transcribes; the chosen model reads sound but "
-            "writes no text. The Attention page shows the metrics of its heads for one sound, under each tile, and "
+            "The atlas needs sentences, or recordings that a model transcribes; the chosen model reads sound "
+            "but writes no text. The Attention page shows the metrics of its heads for one sound, under each tile, and "
             "ranks heads by them."
         ),
         examples={"": said("example sound")},

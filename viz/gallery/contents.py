@@ -38,7 +38,7 @@ class Section(NamedTuple):
     notes: Sequence[str] = ()  #: below it, a paragraph each
 
 
-_TRANSLATOR: Final = said("The translator that ships")
+_TRANSLATOR: Final = said("The translator included with Headlight")
 _FAILING: Final = said("Where the translator fails")
 _SMALL: Final = said("Small translators that differ in one part")
 _OTHERS: Final = said("Other models, and a training run")

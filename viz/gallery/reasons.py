@@ -75,7 +75,7 @@ def why_of(reader: "Reader", trace: "Trace", asked: Asked) -> Drawing:
 
 def alt_of(trace: "Trace") -> str:
     """What a picture of a question shows, for those who hear it."""
-    return _("Why a head attends where it does: {text}", text=trace.text)
+    return _("Why a head attends to these tokens: {text}", text=trace.text)
 
 
 def _ahead(trail: "Trail", kept: "Mapping[tuple[str, ...], Trail]") -> "Trail":

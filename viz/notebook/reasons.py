@@ -162,6 +162,6 @@ def _still(page: Page, picture: trail_picture.Picture) -> str:
     bars = [(group.title, [(row.name, row.share) for row in group.rows[: group.shown]]) for group in page.groups]
     title = _("Why {key} and not {rival}?", key=display_token(page.key), rival=display_token(page.rival))
     steps = [(step.name, step.share, [(each.name, each.share) for each in step.others]) for step in picture.steps]
-    caption = _("Read down from “{word}”: each step was computed from what is below it.", word=picture.word)
+    caption = _("Read down from “{word}”: each step was computed from the one below it.", word=picture.word)
     trail = (_("The whole trail"), in_a_row([caption, picture.caption]), steps)
     return still.shares(title, [page.where, page.because], lines, bars, trail)

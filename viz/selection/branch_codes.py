@@ -141,7 +141,9 @@ def read_codes(codes: Sequence[str]) -> Reading:
         try:
             choice = read_code(code, number)
         except SessionError as error:
-            problems.append(said("{error} It is ignored, together with the branches that start from it.", error=error))
+            problems.append(
+                said("{error} This branch is ignored, together with the branches that start from it.", error=error)
+            )
             continue
         if choice.parent in number_of:
             choices.append(replace(choice, parent=number_of[choice.parent]))

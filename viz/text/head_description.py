@@ -21,7 +21,7 @@ WHERE: Final[Mapping[str, str]] = {
     "ahead1": said("the next token"),
     "ahead2": said("the second token after"),
     "back1-3": said("the three previous tokens"),
-    "ahead1-3": said("the three following tokens"),
+    "ahead1-3": said("the three next tokens"),
     "beside": said("the two neighbouring tokens"),
     "near": said("tokens at most two away"),
     "far": said("tokens at least five away"),
@@ -69,7 +69,7 @@ _READ: Final[Mapping[str, str]] = {
     "self": said("the token just read"),
     "back1": said("the token before the one just read"),
     "back2": said("the second token before the one just read"),
-    "back1-3": said("the three tokens before the one just read"),
+    "back1-3": said("the three previous tokens the one just read"),
     "beside": said("the token before the one just read"),
     "near": said("the token just read and the two before it"),
     "far": said("tokens at least five positions before the one just read"),
@@ -144,7 +144,7 @@ def lines(description: "HeadDescription") -> tuple[Line, ...]:
         found.append(_job(description))
     if description.is_idle:
         rest = description.rest
-        message = "Rests {share} of its weight on {place}."
+        message = "{share} of its weight is at rest on {place}."
         sentence = _(message, share=_amount(rest), place=_place(description))
         found.append(Line(sentence, with_commas([*_spread(rest, description), _middle(rest)])))
     main, is_said = description.main, True
@@ -319,7 +319,7 @@ def _spread(number: "Number", description: "HeadDescription") -> list[str]:
     """How far a number holds: from text to text, and in short and long ones where these differ."""
     if number.by_length is not None and number.ends != number.middle_half:
         short, long = (_written(number, value) for value in number.by_length)
-        message = "{short} in texts of up to {few} tokens, {long} in texts of {many} and more"
+        message = "{short} in texts of up to {few} tokens, {long} in texts of {many} or more"
         return [_(message, short=short, few=description.short, long=long, many=description.long)]
     low, high = (_written(number, value) for value in number.middle_half or (number.low, number.high))
     if number.middle_half is None:
@@ -347,7 +347,7 @@ def _more(more: "More", description: "HeadDescription") -> Line:
             # Of what rests, not of what is free.
             share, usual = f"{1 - more.share:.0%}", f"{1 - more.usual:.0%}"
             if not more.cell:
-                message = "In rows of {words}, less of its weight rests: {share}, in all rows {usual}."
+                message = "In rows of {words}, less of its weight is at rest: {share}, but {usual} in all rows."
                 return Line(_(message, words=words, share=share, usual=usual))
             message = "In rows of {others}, {usual} of its weight is at rest; in rows of {words}, only {share}."
             return Line(_(message, words=words, others=WHERE[more.cell], share=share, usual=usual))
@@ -410,7 +410,9 @@ def _at_rest(description: "HeadDescription") -> str:
     rest = description.rest.value
     if description.is_idle or rest < _SOME_REST:
         return ""
-    return _("{share} of all its weight rests on {place}", share=_amount(description.rest), place=_place(description))
+    return _(
+        "{share} of all its weight is at rest on {place}", share=_amount(description.rest), place=_place(description)
+    )
 
 
 def _evenly(number: "Number") -> str:

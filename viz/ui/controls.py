@@ -106,7 +106,7 @@ def sentences(field: str, label: str) -> str:
         text_shown(label),
         height=120,
         placeholder=_("One sentence per line"),
-        help=_("Press Ctrl + Enter or click elsewhere to run the model on these texts."),
+        help=_("Press Ctrl + Enter or click elsewhere to read these texts."),
         **state.bound(field),
     )
     return typed or ""

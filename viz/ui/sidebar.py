@@ -295,7 +295,10 @@ def _language(place: "DeltaGenerator") -> None:
         return
     names = ((code, _(name)) for code, name in NAMES.items())
     labels = {"": _("Not given")} | dict(sorted(names, key=lambda named: named[1]))
-    help_text = _("The model's files do not state it. Examples, the sets that ship and suggested texts depend on it.")
+    help_text = _(
+        "The model's files do not state it. Examples, the included sets of sentences and the suggested texts depend on "
+        "it."
+    )
     shown = chosen.reads if chosen.reads in labels else ""
     with place:
         controls.dropdown("reads", _("Language"), labels, shown=shown, help_text=help_text)

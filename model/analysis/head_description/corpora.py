@@ -77,7 +77,7 @@ def corpus_for(reader: Reader) -> CorpusChoice:
 
 def _needs_corpus(language: str) -> Message:
     if language:
-        message = "This model reads “{language}”; Headlight's texts are in English, German and Chinese."
+        message = "Headlight's texts are in English, German and Chinese, but this model reads “{language}”."
         return said(message, language=language)
     return said(
         "The tokenizer of this model splits English, German and Chinese words into many tokens, so it was made "

@@ -56,7 +56,7 @@ class Part(NamedTuple):
     "token_type": what is added to all tokens of a text (BERT). "beginning": embedding, positions and all else that is
     added before the first layer, where they are not told apart. "bias": what is learned and depends on no token: biases
     of projections, of norms, of networks. "reading": between two sentences, how a thing is read, not what stands there.
-    "distance": a bias of the distance of query and key.
+    "distance": a bias of the distance between query and key.
     """
 
     kind: PartKind

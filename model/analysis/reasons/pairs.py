@@ -26,7 +26,7 @@ class Pairs:
     query: tuple[Part, ...]
     keys: tuple[Part, ...]
     shares: Float[Tensor, "query_part key_part"]
-    distance: float  #: what a bias of the distance of query and keys gives
+    distance: float  #: what a bias of the distance between query and keys gives
 
     @property
     def cancelling(self) -> float:

@@ -170,7 +170,7 @@ class Reason:
     there: float | None  #: in the twin
     query: Step
     keys: Step
-    distance: float  #: what a bias of the distance of query and keys gives, of `total`
+    distance: float  #: what a bias of the distance between query and keys gives, of `total`
     cap_factor: float  #: a soft cap's: the difference of the capped scores, as a share of that of those before it
     error: float  #: the largest difference of any side's parts from the score, as a share of max(1, |score|)
 

@@ -48,7 +48,7 @@ def follow(reader: Reader, trace: Trace, stack: Stack, position: int) -> TokenPa
     """
     tokens = trace.source_tokens if stack == "encoder" else trace.target_tokens
     if not 0 <= position < len(tokens):
-        message = "The {stack} reads {num_tokens} tokens, numbered from 0; there is none at {position}."
+        message = "The {stack} reads {num_tokens} tokens, numbered from 0; there is no token at position {position}."
         raise TraceError(message, stack=stack, num_tokens=len(tokens), position=position)
     parts = reader.parts
     run = parts.run(trace, at={stack: position})

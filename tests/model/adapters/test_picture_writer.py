@@ -190,7 +190,7 @@ def model_bias(model: Any, part: Part) -> torch.Tensor:
 def test_a_task_is_chosen_by_its_token_where_a_model_has_some(pictures: Folder, looking: Looking) -> None:
     donut = looking("donut")
     assert donut.offered.writes == ("receipt-v2", "letter")
-    assert "It is given none" in donut.offered.note
+    assert "No question is given here" in donut.offered.note
     plain = looking("beit-trocr").offered
     assert not plain.writes
     assert not plain.note

@@ -170,7 +170,7 @@ def test_a_file_without_room_for_weights_says_so(app: AppTest, monkeypatch: pyte
     app.session_state["export"] = True
     opened(app)
     assert "too many for a file and are omitted" in said(app)
-    assert not [each for each in app.get("download_button") if "every weight, query" in each.proto.help]
+    assert not [each for each in app.get("download_button") if "all weights, queries" in each.proto.help]
 
 
 #: One of each kind of model.

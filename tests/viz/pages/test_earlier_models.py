@@ -79,7 +79,7 @@ def test_a_gru_shows_one_head_and_needs_no_positions() -> None:
     assert app.segmented_control(key="site").options == ["Decoder cross"]
     assert [len(app.selectbox(key=key).options) for key in ("layer", "head")] == [1, 1]
     assert app.segmented_control(key="measure").options == ["Weights", "Norms"]
-    assert "the three attentions of a Transformer" in said(exploring("recurrent", "masks"))
+    assert "a Transformer with all three attentions" in said(exploring("recurrent", "masks"))
     app = exploring("recurrent", "positions")
     assert "needs no positional encodings" in " ".join(one.value for one in app.markdown)
 

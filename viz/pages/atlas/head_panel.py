@@ -53,7 +53,7 @@ def show(atlas: "Atlas", view: View) -> None:
             )  # fmt: skip
     near = _nearest(atlas, view.site, layer * heads + head, heads)
     frame.caption(
-        "Attends to the same tokens as {near}. In brackets: the distance, from 0 to 1, the square root of the "
+        "Attends to the same tokens as {near}. In brackets is the distance, from 0 to 1: the square root of the "
         "Jensen–Shannon divergence of their weights.",
         near=near,
     )
@@ -128,7 +128,7 @@ def _strongest(atlas: "Atlas", view: View, layer: int, head: int) -> None:
         )
     if not is_heard:
         frame.caption(
-            "A click opens the sentence on the Attention page at this head, with the model's own translation."
+            "Click to open the sentence with this head on the Attention page, with the model's own translation."
         )
 
 

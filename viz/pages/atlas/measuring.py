@@ -71,14 +71,17 @@ def _reading() -> Reading | None:
         is_file = controls.segmented("corpus", _("Corpus contents"), LABELS) == "file"
     else:
         frame.caption(
-            "The sentences that ship are in English, but this model reads {language}.", language=_language(model)
+            "The sentences included with Headlight are in English, but this model reads {language}.",
+            language=_language(model),
         )
         is_file = True
     sentences: Loaded[CorpusSentence] | None = None
     if is_file:
         sentences = own_texts.sentences(SENTENCES, _COMMAND, writes=_writes_from_source(abilities))
     elif _writes_from_source(abilities):
-        frame.caption("200 everyday sentences written by us; the model reads them with its own translations.")
+        frame.caption(
+            "200 everyday sentences written by us; the model reads them together with its own translations of them."
+        )
     else:
         frame.caption("200 everyday sentences written by us.")
     return _with_pairs(sentences, is_file=is_file, with_links=abilities.has("alignment links"))

@@ -156,11 +156,13 @@ def _rests(atlas: "Atlas", site: str) -> str:
     if not shares:
         return ""
     resting = sum(data.is_rest(of[0].metric) for of in data.jobs_in(atlas, site).values())
-    message = "Where idle heads put their weight (sinks), as mean shares: {shares}; these may overlap."
+    message = "Mean shares of weight that idle heads put on sinks: {shares}; these may overlap."
     return in_a_row(
         (
             _(message, shares=", ".join(shares)),
-            plural("{count} head rests there.", "{count} heads rest there.", resting),
+            plural(
+                "{count} head has most of its weight there.", "{count} heads have most of their weight there.", resting
+            ),
         )
     )
 

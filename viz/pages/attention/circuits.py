@@ -40,13 +40,13 @@ _OV_OF_DECODER: Final = said(
     "the token itself among {num_vocabulary:,}; 1 if the head copies it."
 )
 _WITHOUT_POSITIONS: Final = said(
-    "The weights for embeddings alone, without positions and without what earlier layers add. Where the head's map in "
-    "“All heads” differs, it depends on context from earlier layers."
+    "The weights for embeddings alone, without positions and without what earlier layers add. If the head's map "
+    "in “All heads” differs, the head depends on context from earlier layers."
 )
 _AT_A_DISTANCE: Final = said(
     "The weights for embeddings alone, without what earlier layers add, with every key at distance {distance:,} "
-    "before its query. Where the head's map in “All heads” differs, it depends on the distances there or on context "
-    "from earlier layers."
+    "before its query. If the head's map in “All heads” differs, the head depends on the distances there or on "
+    "context from earlier layers."
 )
 _LINKS: Final = (html.Column(said("Query")), html.Column(said("Key")), html.Column("q·k ÷ √dₖ", is_number=True))
 
@@ -92,8 +92,8 @@ def _distance(most: int) -> int:
         0,
         most,
         help_text=_(
-            "How many tokens each key is before its query. This model rotates queries and keys by their positions, so "
-            "the score of two tokens depends on how far they are apart."
+            "The number of tokens by which each key precedes its query. This model rotates queries and keys by their "
+            "positions, so the score of two tokens depends on how far they are apart."
         ),
     )
     return state.current().attention.distance

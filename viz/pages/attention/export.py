@@ -151,7 +151,7 @@ def _origin(view: OpenView, checkpoint: str, digest: str) -> str:
     facts = ((_("Checkpoint"), checkpoint), (_("Checksum"), digest), (_("In the URL"), f"?{view.query_string}"))
     listed = "".join(f"<dt>{escape(name)}</dt><dd><code>{literal(value)}</code></dd>" for name, value in facts)
     note = _("To reopen this view, append the text below to Headlight's URL; the checkpoint must be present.")
-    return f'<h2>{escape(_("Where this comes from"))}</h2><p class="note">{escape(note)}</p><dl>{listed}</dl>'
+    return f'<h2>{escape(_("Origin"))}</h2><p class="note">{escape(note)}</p><dl>{listed}</dl>'
 
 
 def files(trace: "Trace") -> None:
@@ -264,7 +264,7 @@ def _row(trace: "Trace", site: str, layer: int, head: int) -> Offer:
         )
     return _csv(
         trace,
-        _("Where one row comes from"),
+        _("How one row is computed"),
         inside,
         lambda: trace_tables.row_origin(
             attention.derived_row(trace, site, layer, head, row, scaled=scaled, masked=masked), keys
@@ -338,9 +338,9 @@ def _offer_arrays(trace: "Trace") -> None:
     name = f"{file_name('trace', sentence=trace.text)}.npz"
     size = traces.size(trace)
     has_weights = traces.has_weights(trace)
-    inside = _("queries, keys and values of all attentions, tokens and steps")
+    inside = _("queries, keys and values of all attentions, with the tokens and steps")
     if has_weights:
-        inside = _("every weight, query, key and value of all attentions, tokens and steps")
+        inside = _("all weights, queries, keys and values of all attentions, with the tokens and steps")
     make = partial(traces.content, trace)
     show_offer(_("NumPy arrays"), inside, make, name, size)
     if has_weights:

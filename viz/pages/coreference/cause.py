@@ -181,8 +181,8 @@ def _interventions(stated: Stated, text: str) -> None:
         _card(swapped, stated, None)
     message = (
         "Each intervention changes only this head, in every row. The choice in large letters is made after the words "
-        "that the unchanged model wrote before it; a text written freely may differ from it. Nats: log p(“{token}”) − "
-        "log p(“{other}”). “Pointed at” uses the token that lowers the log-odds most."
+        "that the unchanged model wrote before it; a text that the model writes freely may contain another choice. "
+        "Nats: log p(“{token}”) − log p(“{other}”). “Pointed at” uses the token that lowers the log-odds most."
     )
     frame.caption(message, token=plain(spoken(stated.token)), other=plain(spoken(stated.against)))
 
@@ -227,7 +227,7 @@ def _show_written(written: "EditComparison") -> None:
     if all(span.is_same for span in written.text_diff):
         is_same = written.first_difference is None
         terms.caption(
-            _("The translation stays the same.") if is_same else _("The text stays the same, with different tokens.")
+            _("The translation stays the same.") if is_same else _("The text is the same, split into different tokens.")
         )
         return
     names = (_("The model’s own"), _("With the edit"))
@@ -311,8 +311,8 @@ def _edit(trace: "Trace", stated: Stated) -> None:
                 key=state.bind("edit_once", False if is_of_encoder else None),
                 disabled=is_of_encoder,
                 help=_(
-                    "If not, the edit holds from this step on. The encoder runs before the first step, so its edits "
-                    "always hold."
+                    "If off, the edit applies from this step on. The encoder runs before the first step, so "
+                    "edits of the encoder always apply."
                 ),
                 on_change=state.take,
                 args=("edit_once",),

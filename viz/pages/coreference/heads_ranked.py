@@ -43,15 +43,16 @@ _READ: Final[dict[CauseBy, str]] = {
         "other, in nats, after the same words) fall, averaged over the sentences. Cold: they rise."
     ),
     "estimate": said(
-        "The same, estimated from one backward pass: the first-order change of the log-odds without each head’s output."
+        "The effect of switching off, estimated from one backward pass: the first-order change of the log-odds without "
+        "each head’s output."
     ),
     "swapped": said(
         "The model reads A, but one head outputs what it output for B (activation patching). 0: the choice stays as "
         "in A; 1: it becomes that of B; below 0: it moves away from B."
     ),
     "direct": said(
-        "The same, but all other heads output what they output for A (path patching): a head’s change reaches the "
-        "word only through the residual stream and the feed-forward networks. The encoder’s output reaches it only "
+        "Like “Swapped”, but all other heads output what they output for A (path patching): a head’s change reaches "
+        "the word only through the residual stream and the feed-forward networks. The encoder’s output reaches it only "
         "through cross-attention."
     ),
 }
@@ -70,7 +71,8 @@ _MOST_IS_CARRIED_HARDLY_TOLD: Final = said(
 def show(reader: "Chooser", asked: Sequence[Question], of_set: Sequence[Question]) -> None:
     """A map, what it says in a sentence, and a table; arguments as of `heads_together.show`."""
     label = _(
-        "Rank all heads by switching off, gradients, swapping or the direct path, and see how well the rankings agree"
+        "Rank all heads by switching them off, by gradients, by swapping their output or by the direct path, and see "
+        "how well the rankings agree"
     )
     with st.expander(label, on_change="rerun", key="cause-ranked") as opened:
         if not opened.open:
@@ -127,8 +129,8 @@ def _show_effects(
     names = [NamedHead(*head, True) for head in map(heads.__getitem__, order.tolist())]
     head_table(HeadTable(names, numbers, said("What changes without each head")), key="cause-ranked-table")
     frame.caption(
-        "Nats, means over sentences; |…| is the mean of absolute values, by which heads are ranked. Click a "
-        "title to sort. Accuracy change: the change of the share of right choices without the head."
+        "All columns are means over sentences, in nats; |…| is the mean of absolute values, by which heads are ranked. "
+        "Click a title to sort. Accuracy change: the change of the share of right choices without the head."
     )
     st.html(html.table(*correlations(columns, heads), label=_("How well the rankings agree")))
     to_compare = _("To compare with attention, first measure the curated set in the tab Measured.")
@@ -174,8 +176,8 @@ def sweep_sentence(effects: "HeadEffects", heads: Sequence["HeadName"], words: S
     if count == 0:
         change = float(effects.mean_changes[most])
         message = (
-            "**Switched off alone, no head of {num_heads} flips the choice.** Without {head} it changes most: {change} "
-            "nats on average."
+            "**Switched off alone, no head of {num_heads} flips the choice.** Without {head} the log-odds "
+            "change most: {change} nats on average."
         )
         return _(message, num_heads=len(heads), head=named([heads[most]]), change=signed(change))
     if len(words) > len(LETTERS):
@@ -192,7 +194,7 @@ def sweep_sentence(effects: "HeadEffects", heads: Sequence["HeadName"], words: S
         LETTERS, words, effects.intact.tolist(), effects.changes[:, most].tolist(), flips[:, most], strict=False
     )
     changes = clauses_with_and(
-        _("{letter} from “{before}” to “{after}”", letter=letter, before=plain(before), after=plain(after))
+        _("{letter} changes from “{before}” to “{after}”", letter=letter, before=plain(before), after=plain(after))
         for letter, (before, after) in (
             (letter, chosen_words(both, intact, intact + change))
             for letter, both, intact, change, is_flipped in sentences

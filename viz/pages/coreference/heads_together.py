@@ -266,8 +266,8 @@ def _bleu(reader: "Chooser", chosen: "Sequence[HeadName]", of_set: Sequence[Ques
     if change is not None:
         intact, removed = change
         message = (
-            "BLEU **{intact:.1f}** with every head, **{removed:.1f}** without those: {difference} on {num_pairs} "
-            "sentences."
+            "BLEU **{intact:.1f}** with every head, **{removed:.1f}** without the chosen ones: {difference} on "
+            "{num_pairs} sentences."
         )
         terms.markdown(
             _(message, intact=intact, removed=removed, difference=signed(removed - intact, 1), num_pairs=len(pairs))

@@ -278,9 +278,9 @@ def show_rows(sides: Sequence[Side], site: str) -> None:
 
 def _explain_difference(rows: Sequence[Row], alignment: Alignment) -> None:
     frame.caption(
-        "Warm: the second sentence gives the key more weight; cold: the first does. Only keys that occur in both "
-        "sentences, in the same order, are compared, so a row need not sum to zero. These occur in one sentence "
-        "only:"
+        "Warm: the head gives the key more weight in the second sentence; cold: in the first. Only keys that occur in "
+        "both sentences, in the same order, are compared, so a row need not sum to zero. These keys occur in one "
+        "sentence only:"
     )
     named = [
         _(only_in, tokens="  ".join(display_token(row.labels[i]) for i in left) or said("none"))
@@ -357,9 +357,10 @@ def _show_movement(sides: Sequence[Side], site: str, most: float) -> bool:
             row=tables.scored_row(site) if is_own else _("the rows chosen above"),
         ),
         help=_(
-            "Its {number} on the antecedent minus that on the distractor, summed over both sentences. Near 0: the head "
-            "attends to the same words in both sentences, or to neither word. All attentions use one scale. The best "
-            "head on one pair proves nothing: “Measured” counts over a set, “Cause” switches it off.",
+            "The head's {number} on the antecedent minus that on the distractor, summed over both sentences. Near 0: "
+            "the head attends to the same words in both sentences, or to neither word. All attentions use one scale. "
+            "The best head on one pair proves nothing: “Measured” counts over a set of sentences, “Cause” switches the "
+            "head off.",
             number=measure.number,
         ),
     )

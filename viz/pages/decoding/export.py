@@ -47,9 +47,9 @@ def files(trace: "Trace") -> None:
     )
     show_offer(
         _("NumPy arrays"),
-        _("every weight, query, key and value of all attentions, tokens and steps; `numpy.load` reads it")
+        _("all weights, queries, keys and values of all attentions, with the tokens and steps; `numpy.load` reads it")
         if traces.has_weights(trace)
-        else _("queries, keys and values of all attentions, tokens and steps; `numpy.load` reads it"),
+        else _("queries, keys and values of all attentions, with the tokens and steps; `numpy.load` reads it"),
         partial(traces.content, trace),
         f"{file_name('trace', of_branch, sentence=trace.text)}.npz",
         traces.size(trace),

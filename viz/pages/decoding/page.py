@@ -25,7 +25,7 @@ with frame.errors_shown():
         from viz.pages.decoding.logit_lens import tab as logit_lens
 
         abilities = models.attending(state.current().model).abilities
-    if frame.lacking(abilities, "decoding", _("The Attention page shows what its heads attend to.")):
+    if frame.lacking(abilities, "decoding", _("The Attention page shows what the heads of this model attend to.")):
         if abilities.has("word choice"):
             attribution.show_masked()
     else:

@@ -93,8 +93,8 @@ def show(trace: "Trace") -> None:
         language=models.target_language(selection.model),
     )
     frame.caption(
-        "{num_drawn} samples, {num_groups} distinct; the most frequent first. Words that the greedy translation does "
-        "not have are marked; {missing} marks where it has words that are missing here. “Log-probability” is the "
+        "{num_drawn} samples, {num_groups} distinct; the most frequent first. Words that the greedy translation "
+        "does not have are marked; {missing} marks where it has words that are missing here. “Log-probability” is the "
         "model's own; “as sampled” includes temperature, top-k and top-p. Both are in nats.",
         num_drawn=len(drawn),
         num_groups=len(groups),

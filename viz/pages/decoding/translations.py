@@ -94,7 +94,8 @@ def label_smoothing_note() -> str:
     target = 1 - smoothing + smoothing / tokens
     message = (
         "Trained with label smoothing ε = {smoothing:g} (§5.4): the target was {target:.0%} for the right token and ε "
-        "/ {tokens:,} for every other. So a confident choice ends near {target:.0%}, and no token at 0."
+        "/ {tokens:,} for every other. So a confident choice has a probability near {target:.0%}, and no token has one "
+        "of 0."
     )
     return _(message, smoothing=smoothing, target=target, tokens=tokens)
 

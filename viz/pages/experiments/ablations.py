@@ -55,7 +55,7 @@ def show(trace: "Trace") -> None:
         if part.open:
             with frame.errors_shown():
                 live_switches.show(trace)
-    st.subheader(_("What each part is worth"), anchor=False)
+    st.subheader(_("What each part contributes"), anchor=False)
     _show_worth()
 
 
@@ -76,7 +76,7 @@ def _show_side_by_side(trace: "Trace") -> None:
     if found is None:
         return
     if found.refused:
-        message = "{refused} This applies to every small model; the table below needs no sentence."
+        message = "{refused} This applies to every small model. The table below can be read without a sentence."
         frame.note(plain(_(message, refused=found.refused)))
         return
     if trace.text != text:
@@ -249,7 +249,7 @@ def _how_to_read(found: Comparison, *, is_proposed: bool) -> str:
     if not is_proposed or farthest is None:
         return how
     opens_on = _(
-        "The tab opens on {reference} and the model whose translation of this sentence is least similar to it by "
+        "The tab first shows {reference} and the model whose translation of this sentence is least similar to it by "
         "chrF (in case of a tie, the first in the table below): **{farthest}**, with {least:.1f} of 100.",
         reference=reference,
         farthest=wording.label(farthest),
@@ -287,7 +287,7 @@ def _table(results: "AblationResults") -> None:
         columns += [html.Column(title, is_number=True) for title in titles]
     columns += [html.Column(title, is_number=True) for title in (_("tokens/s"), _("Table 3"))]
     with st.container(key="ablations-table"):
-        st.html(html.table(columns, [_row(row, sets) for row in rows], label=_("What each part is worth")))
+        st.html(html.table(columns, [_row(row, sets) for row in rows], label=_("What each part contributes")))
     terms.caption(_worth_in_words(results, rows, sets))
     with st.container(horizontal=True, vertical_alignment="center"):
         controls.table_button(_("Every run (CSV)"), partial(_csv, results), file_name("ablations", "runs"))
@@ -308,8 +308,8 @@ def _points(rows: Sequence[Row], sets: Sequence[str]) -> None:
 def _conclusion(results: "AblationResults", rows: Sequence[Row], sets: Sequence[str]) -> str:
     """What may be concluded from the table, and why the GRU leads where it does."""
     concluded = _(
-        "These models have at most {millions:.2f} M parameters and were trained for {steps:,} steps: the table shows "
-        "what a part is worth in such models, not in one of the paper's size.",
+        "These models have at most {millions:.2f} M parameters and were trained for {steps:,} steps: the table "
+        "shows what a part contributes in such models, not in one of the paper's size.",
         millions=_millions(results),
         steps=ablations.training_steps(),
     )
@@ -389,13 +389,14 @@ def _of_one_part(rows: Sequence[Row], sets: Sequence[str]) -> list[str]:
     told = []
     if differences := _differences(rows, sets, "unscaled", "single-head"):
         message = (
-            "**unscaled** has one head too, so its difference from **single head** is the effect of √dₖ: {differences}."
+            "**unscaled** also has one head, so its difference from **single head** is the effect of √dₖ: "
+            "{differences}."
         )
         told.append(_(message, differences=differences))
     if differences := _differences(rows, sets, "gru-without-attention", "gru"):
         message = (
-            "**gru without attention** is compared with **gru**: {differences}. Its state is 8 numbers wider, so that "
-            "both are as large, and it was trained in float32."
+            "**gru without attention** is compared with **gru**: {differences}. Its state is 8 numbers wider, "
+            "so that both models have about as many parameters, and it was trained in float32."
         )
         told.append(_(message, differences=differences))
     return told

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 #: What the paper measured of a model that was trained without the part, if anything.
 PAPER: "Final[dict[Part, Message]]" = {
     "positions": said("no such row; learned positions instead: 25.7, compared with 25.8 (Table 3, E)"),
-    "scaling": said("no such row; only suspected (§3.2.1)"),
+    "scaling": said("no such row; only a suspicion (§3.2.1)"),
     "heads": said("trained with one head: 24.9, compared with 25.8 (Table 3, A)"),
     "residuals": said("no such row"),
     "norms": said("no such row"),
@@ -53,7 +53,7 @@ def show(trace: "Trace") -> None:
     frame.caption(
         "Differences from the full model are **marked**. {where} Removing a part from a trained model is **not "
         "the same as training without it**: everything that remains was trained together with it, so these "
-        "losses do not measure what the part is worth. The paper's numbers (BLEU on newstest2013) are for models "
+        "losses do not measure what the part contributes. The paper's numbers (BLEU on newstest2013) are for models "
         "trained without the part.",
         where=_where(layer),
     )
@@ -135,12 +135,12 @@ def _scores(measured: "tuple[PartScore, ...]") -> None:
         ),
         "parts-bleu",
         file_name("parts", "bleu"),
-        _("BLEU against the full model's own translations without each part"),
+        _("BLEU against the full model's own translations, without each part"),
     )
     same = max(measured, key=lambda score: score.unchanged)
     frame.caption(
-        "{sentences} sentences of the atlas, with greedy decoding by the full model and without each part; the "
-        "full model's translations serve as references, because no human ones ship. Smallest change: “{name}”, "
+        "{sentences} sentences of the atlas, translated greedily by the full model and by the model without each part; "
+        "the full model's translations serve as references, because no human ones ship. Smallest change: “{name}”, "
         "where {unchanged:.0%} of the translations stay the same word for word.",
         sentences=ablations.SENTENCES,
         name=_name(same.off),

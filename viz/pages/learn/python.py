@@ -27,7 +27,9 @@ def _lessons() -> Snippet:
     """What is explored below the step; a picture of the step itself has its Python where its link leads."""
     if topic := lessons.explored():
         return explore.python(topic, _trace())
-    return said("Each picture in a lesson has a link to the page with the full view; its Python code is there.")
+    return said(
+        "Each picture in a lesson has a link to the page with the full view; that page also has the Python code."
+    )
 
 
 def _the_transformer() -> Snippet:

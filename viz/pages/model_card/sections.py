@@ -200,9 +200,9 @@ def _measured(metrics: "Metrics") -> None:
     if metrics.measurements:
         st.markdown(_("**Other measurements**"))
         frame.caption(
-            "Shares are between 0 and 1. For an error rate, lower is better. Coreference is measured in the encoder's "
-            "self-attention, from the pronoun's row; *Measured* on the Compare page also measures the cross-attention, "
-            "whose best head can score differently."
+            "Shares are between 0 and 1. For an error rate, lower is better. Coreference is measured in the "
+            "encoder's self-attention, from the pronoun's row; *Measured* on the Compare page also measures the "
+            "cross-attention, whose best head can score differently."
         )
         terms.markdown("\n".join(f"- {plain(facts.headline(measurement))}" for measurement in metrics.measurements))
         with st.expander(_("All values of these measurements, with their commands"), key="card-values"):
@@ -350,7 +350,7 @@ def _show_other(selection: Selection) -> None:
                 )
             )
     if described.lacks:
-        st.markdown(_("**What cannot be shown for this model**"))
+        st.markdown(_("**Not available for this model**"))
         terms.markdown("\n".join(f"- {plain(why[0].upper() + why[1:])}" for why in map(shown, described.lacks)))
 
 

@@ -70,7 +70,9 @@ class HeadExamplesView extends View {
         "muted",
         asked,
         " ",
-        _("The tint is the square root of the weight, grey where the head rests. A click opens the text in Attention."),
+        _(
+          "The tint is the square root of the weight, grey where weight is at rest. Click to open the text on the Attention page.",
+        ),
       ),
     );
     this.root.replaceChildren(...parts);

@@ -205,7 +205,9 @@ export class MatrixPicture extends View {
     this.caption.textContent = caption;
     [this.rowName.textContent, this.columnName.textContent] = sides;
     this.note.textContent =
-      isPreview && this.matrix.rows < rowTokens.length ? _("preview: each spot is the maximum around it") : "";
+      isPreview && this.matrix.rows < rowTokens.length
+        ? _("preview: each point shows the largest value around it")
+        : "";
     this.stage.ariaLabel = [label, _("Arrow keys move, Enter keeps row and column, plus and minus zoom.")].join(" ");
     this.extent.textContent = this.keys.status.textContent = "";
     this.keys.tell();

@@ -200,5 +200,5 @@ export function extentSentence({ row, column }, [tall, wide]) {
   };
   const shown = { rows: run(row), columns: run(column), tall, wide };
   if (tall * wide === 1) return _("Queries {rows}, keys {columns}; every number is exact.", shown);
-  return _("Queries {rows}, keys {columns}; each spot is the maximum of up to {tall} × {wide} numbers.", shown);
+  return _("Queries {rows}, keys {columns}; each point shows the largest of up to {tall} × {wide} values.", shown);
 }

@@ -37,7 +37,7 @@ def captions(app: AppTest) -> str:
 
 def test_everything_is_offered_with_its_size(app: AppTest) -> None:
     opened(app, site="decoder.cross", layer="1", head="2")
-    weights = ["L2 H3", "Current view", "Where one row comes from", "Metrics of heads", "All heads"]
+    weights = ["L2 H3", "Current view", "How one row is computed", "Metrics of heads", "All heads"]
     expected = [*weights, "Tokens", "Decoding", "Positions, source", "Positions, target", "HTML page", "NumPy arrays"]
     assert labels(app) == expected
     # Without whole words the view is the first table.
@@ -49,7 +49,7 @@ def test_everything_is_offered_with_its_size(app: AppTest) -> None:
 def test_a_model_that_gives_weights_only_is_offered_nothing_of_queries_and_keys(any_model: AppTest) -> None:
     opened(any_model, checkpoint="mpnet", measure="norms")
     assert "Metrics of heads" in labels(any_model)
-    assert not {"Where one row comes from", "Current view"} & set(labels(any_model))
+    assert not {"How one row is computed", "Current view"} & set(labels(any_model))
 
 
 def test_an_attention_too_long_for_a_page_of_its_own_says_how_many_tokens_it_has(

@@ -52,7 +52,7 @@ def test_the_page_measures_the_curated_set_and_shows_what_python_measures(
     measured(opened(app))
     assert not app.error
     assert [one.value for one in app.subheader] == ["Encoder self-attention: the pronoun's own row"]
-    assert not any("The set that ships is in English" in unlinked(one.value) for one in app.info)
+    assert not any("The set included with Headlight is in English" in unlinked(one.value) for one in app.info)
     shown = [unlinked(one.value) for one in app.markdown]
     for site in scores.sites.values():
         assert unlinked(tables.verdict(site)) in shown

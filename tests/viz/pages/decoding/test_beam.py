@@ -146,7 +146,9 @@ def test_every_fate_is_told_with_the_step_that_decided_counted_from_one() -> Non
     assert fates[4] == "Finished in step 2 and returned: rank 1 of 2 by score."
     assert fates[6] == "Kept in step 2, dropped in step 3: none of its continuations was good enough."
     assert fates[7] == "Finished in step 2, dropped in step 3: by then 2 finished hypotheses had better scores."
-    assert fates[8] == "Still kept when the search stopped after step 2: it could no longer beat the finished ones."
+    assert (
+        fates[8] == "Still kept when the search stopped after step 2: it could no longer beat the finished hypotheses."
+    )
     # A hypothesis at the longest translation says so.
     tree = BeamTree(
         width=1, alpha=0.0, limit=51, nodes=(node(0, None, -1, 0), node(1, 0, 0, 0, "length limit", 0, -1.0)),

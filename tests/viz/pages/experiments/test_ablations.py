@@ -63,7 +63,7 @@ def test_models_are_chosen_shown_side_by_side_and_in_the_address(app: AppTest) -
     healthy(app.multiselect(key="ablations").set_value(["full", "no-positions", "gru"]).run())
     until(app, lambda app: len(sent_to(app, "matrix_picture")) == 3)
     assert app.query_params["models"] == "full.no-positions.gru"
-    assert "with the words of the sentence in reverse order it writes exactly the same" in said(app).lower()
+    assert "with the words of the sentence in reverse order, its output is exactly the same" in said(app).lower()
     # Nothing chosen: the page proposes again.
     healthy(app.multiselect(key="ablations").set_value([]).run())
     until(app, lambda app: len(sent_to(app, "matrix_picture")) == 2)

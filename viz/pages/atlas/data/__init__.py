@@ -317,7 +317,7 @@ def load_recordings(
         try:
             is_times = path.suffix.lower() in later.word_times.READERS
             if path.stem in (times if is_times else sounds):
-                raise DataError("{name} is left out: an earlier file has the same name.", name=name)
+                raise DataError("{name} is skipped: an earlier file has the same name.", name=name)
             if is_times:
                 times[path.stem] = later.word_times.parse_word_times(content, name)
             elif len(sounds) < MAX_RECORDINGS:
@@ -325,7 +325,7 @@ def load_recordings(
                 is_long = whole(kind, digest)[1].seconds > LONGEST_PART
                 sounds[path.stem] = Given(digest, tenths=10 * LONGEST_PART * is_long).written
             else:
-                message = "{name} is left out: at most {most} recordings are read here."
+                message = "{name} is skipped: at most {most} recordings are read here."
                 raise DataError(message, name=name, most=MAX_RECORDINGS)
         except HeadlightError as error:
             bad.append(error.message)

@@ -85,11 +85,11 @@ def of_overview(opened: attention.LongHead, measure: Measure) -> str:
     if measure.is_share and tall == wide == 1:
         return ""
     if measure.is_share:
-        message = "Zoomed out, each spot is the maximum of {tall} × {wide} values; zoom in to see the exact values."
+        message = "Zoomed out, each point shows the largest of {tall} × {wide} values; zoom in to see the exact values."
         return _(message, tall=tall, wide=wide)
     message = (
-        "Zoomed out, each spot is the maximum of {tall} × {wide} values; zoom in to see the exact values. The colour "
-        "scale ends at the largest value of this head."
+        "Zoomed out, each point shows the largest of {tall} × {wide} values; zoom in to see the exact values. The "
+        "colour scale ends at the largest value of this head."
     )
     return _(message, tall=tall, wide=wide)
 

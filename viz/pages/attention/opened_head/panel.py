@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 #: Positions of the kept query and key.
 Cell = tuple[int | None, int | None]
 Opened = attention.OpenedLayer | attention.LongHead
-_NOTHING_LEFT: Final = said("Only sinks are here: show them to see any weights.")
+_NOTHING_LEFT: Final = said("This text has only sinks as keys: show them to see any weights.")
 
 
 def _settings(trace: "Trace", site: str) -> None:
@@ -103,7 +103,7 @@ def show(trace: "Trace", site: str, addresses: Mapping[str, str], row: str) -> N
     if drawn_as != "bertviz":
         terms.caption(captions.of_measure(trace, measure, site, common))
     if measure.is_per_head and "scores" not in models.abilities(state.current().model).lacks:
-        label = _("Where a weight comes from: this head in the picture of the Transformer")
+        label = _("How a weight is computed: this head in the picture of the Transformer")
         st.button(label, key="open-in-walk", icon=":material/zoom_in:", type="tertiary", on_click=_open_in_picture)
 
 

@@ -30,7 +30,7 @@ NO_CHANGE: Final = 0.005
 #: So many keys are offered as rivals.
 RIVALS: Final = 12
 NOT_PROVEN: Final = said(
-    "What this does not prove. A share is exact while norms, attention weights and gates are held fixed; it does not "
+    "Limits of this explanation: a share is exact while norms, attention weights and gates are held fixed; it does not "
     "say what happens without the part. A sentence and its twin are one case. And a score is not the word that is "
     "written: other heads and layers also decide it."
 )
@@ -151,9 +151,12 @@ class Drawn:
     def _because(self) -> str:
         level = self.level
         if level.kind == "beginning":
-            return _("Here the trail ends: this is the word itself, before any layer has read another word.")
+            return _("The trail ends here: this is the word itself, before any layer has read another word.")
         if level.kind == "question" and self.reason.there is not None and abs(self.reason.total) < NO_CHANGE:
-            return _("Text and twin do not differ here: there is no change to explain. Choose another row or twin.")
+            return _(
+                "The text and its twin do not differ here, so there is no change to explain. Choose another row or "
+                "twin."
+            )
         towards = (bar for bar in level.words or level.parts if bar.share * level.total > 0)
         named = next(filter(_is_named, towards), None)
         if named is None:
@@ -169,10 +172,14 @@ class Drawn:
             return self._because_of_sides(values)
         before = self.trail.levels[-2]
         if level.words and before.kind == "word":
-            return _("Because {before} had read {name}: {share} of {total}.", **values, before=self.names.level(before))
+            return _(
+                "Because {before} had read {name}, which contributes {share} of {total}.",
+                **values,
+                before=self.names.level(before),
+            )
         if level.words:
-            return _("Because it read {name}: {share} of {total}.", **values)
-        return _("Because of what {name} wrote: {share} of {total}.", **values)
+            return _("Because it read {name}, which contributes {share} of {total}.", **values)
+        return _("Because of what {name} wrote, which contributes {share} of {total}.", **values)
 
     def _because_of_sides(self, values: Mapping[str, str]) -> str:
         if self.reason.there is None:
@@ -268,7 +275,7 @@ class Drawn:
         if level.words:
             words, count = [self._word_row(bar) for bar in level.words], _count_shown(level.words)
             rest = self._rest(level.words, words, count)
-            groups.append(Group(_("Where it read"), words, count, is_main=True, rest=rest))
+            groups.append(Group(_("Positions that it read"), words, count, is_main=True, rest=rest))
         if level.parts:
             is_heads = bool(level.words)
             rows = [self._part_row(bar, with_heads=not is_heads) for bar in level.parts]
@@ -295,8 +302,10 @@ class Drawn:
         if level.words:
             return _("Its heads")
         if level.kind == "question":
-            return _("What wrote the query") if self.trail.side == "q" else _("What wrote the keys")
-        return _("What wrote this") if level.kind == "word" else _("What it read there, by what wrote it")
+            return _("Parts that wrote the query") if self.trail.side == "q" else _("Parts that wrote the keys")
+        return (
+            _("Parts that wrote this") if level.kind == "word" else _("What it read there, by the parts that wrote it")
+        )
 
     def _side_group(self) -> Group:
         reason, side = self.reason, self.trail.side

@@ -121,9 +121,9 @@ class _Drawing:
         if len(levels[-1].trail) <= self.asked:
             return ""
         if not self.asked:
-            return _("Nothing is asked yet: this follows the largest share at each step.")
+            return _("No question has been asked yet: the trail follows the largest share at each step.")
         here = next(level for level in levels if len(level.trail) >= self.asked)
-        return _("From {name} on, this follows the largest share at each step.", name=self.names.level(here))
+        return _("From {name} on, the trail follows the largest share at each step.", name=self.names.level(here))
 
     def _step(self, levels: "Sequence[Level]", at: int) -> DrawnStep:
         level = levels[at]

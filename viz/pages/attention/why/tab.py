@@ -50,7 +50,7 @@ def _answer(trace: "Trace") -> None:
         trail = data.trail(reader, trace, asked, codes)
         ahead = data.ahead(reader, trace, asked, trail.codes)
     if trail.refused is not None:
-        frame.note("The trail goes no further than shown. {why}", why=shown(trail.refused))
+        frame.note("The trail cannot be followed further. {why}", why=shown(trail.refused))
     there = data.twin_trace(reader, trace, asked.twin) if asked.twin else None
     drawn = Drawn(trace, there, asked, trail, ahead)
     # Presented, the question is one screen, and its trail another.

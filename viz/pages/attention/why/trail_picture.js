@@ -341,8 +341,8 @@ class TrailPicture extends View {
     const { caption, word, writes, key, rival, steps } = this.data;
     const noWidth = writes ? _("no width: other heads write the word too") : _("no width: where the head attends from");
     const read = this.isDown
-      ? _("Read down from “{word}”: each step was computed from what is below it.", { word })
-      : _("Read from “{word}”: each step was computed from what is to its right.", { word });
+      ? _("Read down from “{word}”: each step was computed from the one below it.", { word })
+      : _("Read from “{word}” to the right: each step was computed from the one to its right.", { word });
     this.caption.textContent = caption ? _("{before} {sentence}", { before: read, sentence: caption }) : read;
     const unit = roundBelow(20 / this.scale);
     const sample = (/** @type {string} */ look, /** @type {number} */ height) =>

@@ -100,8 +100,8 @@ def show() -> None:
     is_readable = not is_curated or source.partition("-")[0] in ("", data.set_language(source))
     if not is_readable:
         message = (
-            "The set that ships is in English, but this model reads {language}: choose a file in its language. Results "
-            "on English sentences say little about it."
+            "The set included with Headlight is in English, but this model reads {language}: choose a file in its "
+            "language. Results on English sentences say little about it."
         )
         frame.note(message, language=NAMES.get(source, controls.plain(source)))
     reader, measure = models.reader(state.current().model), state.current().common.measure

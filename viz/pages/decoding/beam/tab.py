@@ -120,7 +120,9 @@ def fate(tree: "BeamTree", index: int) -> str:
         )
         return _(message, began=began, step=step, width=width)
     if node.fate == "search over":
-        message = "Still kept when the search stopped after step {step}: it could no longer beat the finished ones."
+        message = (
+            "Still kept when the search stopped after step {step}: it could no longer beat the finished hypotheses."
+        )
         return _(message, step=step)
     if node.fate_step > node.step:
         message = "Kept in step {began}, dropped in step {step}: none of its continuations was good enough."
@@ -242,8 +244,8 @@ def _chosen(trace: "Trace", tree: "BeamTree") -> int:
     asked = decoding.beam_node
     if asked is not None and asked >= len(tree.nodes):
         frame.note(
-            "There is no hypothesis {asked}: this tree has {count}, counted from 0. The one that came closest to "
-            "the winner is shown.",
+            "There is no hypothesis {asked}: this tree has {count}, counted from 0. The hypothesis that came "
+            "closest to the winner is shown.",
             asked=asked,
             count=len(tree.nodes),
         )
@@ -295,8 +297,8 @@ def _verdict(total: float, score: float, tree: "BeamTree") -> str:
     winner = tree.winner
     assert winner.score is not None, "a search returns what it scored"
     message = (
-        "Words that greedy decoding did not write are marked; {missing} marks where it wrote words that are missing "
-        "here."
+        "Words that greedy decoding did not write are marked; {missing} marks where it wrote words that are "
+        "missing here."
     )
     words = _(message, missing=token_labels.MISSING)
     gain = winner.score - score

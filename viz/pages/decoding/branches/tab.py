@@ -78,11 +78,11 @@ def _compare_attention(ours: Translation, theirs: Translation) -> None:
     if largest == 0:
         frame.note(
             _(
-                "Where both have the same tokens, this head has the same weights in both. Both read the same encoded "
-                "sentence."
+                "As long as the tokens are the same, this head has the same weights in both translations. Both "
+                "read the same encoded sentence."
             )
             if site == ENCODER
-            else _("Where both have the same tokens, this head has the same weights in both.")
+            else _("As long as the tokens are the same, this head has the same weights in both translations.")
         )
         return
     names, keys = ours.trace.row_names(site), ours.trace.axis_tokens(site)[1]
@@ -101,11 +101,11 @@ def _compare_attention(ours: Translation, theirs: Translation) -> None:
     left_out = len(rows.only_first) + len(rows.only_second)
     how_to_read = plural(
         "Rows are queries, columns keys: warm if the weight is larger in *{ours}* than in *{theirs}*, cold if it is "
-        "smaller, for the tokens that both have, in the same order; {count} row is in only one of them. The largest "
-        "difference is {largest:.3f}.",
-        "Rows are queries, columns keys: warm if the weight is larger in *{ours}* than in *{theirs}*, cold if it is "
-        "smaller, for the tokens that both have, in the same order; {count} rows are in only one of them. The "
+        "smaller, for the tokens that both have, in the same order; {count} row is in only one of the two. The "
         "largest difference is {largest:.3f}.",
+        "Rows are queries, columns keys: warm if the weight is larger in *{ours}* than in *{theirs}*, cold if it is "
+        "smaller, for the tokens that both have, in the same order; {count} rows are in only one of the two. "
+        "The largest difference is {largest:.3f}.",
         left_out,
         ours=plain(ours.name),
         theirs=plain(theirs.name),

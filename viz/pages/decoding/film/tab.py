@@ -36,7 +36,7 @@ def show(trace: "Trace") -> None:
     if not data.fits(trace):
         frame.note(
             "The film contains the rows of all heads in every step, up to {short} tokens per side; this text has "
-            "{length:,}. The Attention page shows them all.",
+            "{length:,}. The Attention page shows all rows.",
             short=attention.SHORT,
             length=max(len(trace.source_tokens), len(trace.target_tokens)),
         )
@@ -99,7 +99,7 @@ def _how_to_read(trace: "Trace") -> None:
             "A column is {seconds:g} s of the sound; the weights within it are summed.", seconds=round(seconds, 4)
         )
         if data.has_silence(trace):
-            frame.caption("The last column is all the silence that was added.")
+            frame.caption("The last column combines all the silence that was added.")
     if told := data.told(trace):
         frame.caption(
             "{told} was given to the decoder before it wrote; in its self-attention it is the first column.",

@@ -208,7 +208,7 @@ def _when(arrival: Arrival, steps: tuple[int, ...]) -> str:
 def _arrivals(opened: data.OpenFilm, site: str) -> None:
     found = data.arrived(opened, site)
     if not found:
-        frame.caption("At the end, no head of this attention has a job by the rule of the other pages.")
+        frame.caption("At the end, no head of this attention has a job by the rule that the other pages use.")
         return
     steps = opened.film.steps
     columns = [html.Column(_("Head")), html.Column(_("Job")), html.Column(_("At the end"), is_number=True)]
@@ -224,7 +224,7 @@ def _arrivals(opened: data.OpenFilm, site: str) -> None:
     ]
     st.html(html.table(columns, rows, label=_("When heads take on their jobs")))
     jobs = _(
-        "The jobs of heads are those of the other pages, with the same thresholds; a film has few sentences, so a head "
+        "Jobs and thresholds are those of the other pages; a film has few sentences, so a head "
         "near its threshold may gain and lose its job from frame to frame."
     )
     message = (

@@ -155,9 +155,9 @@ def _work_in_words(cost: "StepCost", *, has_memory: bool) -> str:
     )
     if not has_memory:
         return own
-    message = "It also reuses those of all {count} source tokens."
+    message = "It also reuses the keys and values of all {count} source tokens."
     if cost.new_source_rows:
-        message = "It also computes those of all {count} source tokens, once for all steps."
+        message = "It also computes the keys and values of all {count} source tokens, once for all steps."
     return in_a_row((own, _(message, count=cost.new_source_rows or cost.reused_source_rows)))
 
 
@@ -208,16 +208,16 @@ def _formula(*, is_papers: bool) -> None:
         frame.caption(
             "Each matrix of the decoder costs its entries × the rows that it multiplies. Each row costs the "
             "width of a head for each key it attends to, once for QKᵀ and once for weights · V. Headlight's "
-            "tests run such models both ways and agree with torch's FlopCounterMode."
+            "tests count both ways for such models, and the counts equal those of torch's FlopCounterMode."
         )
         return
     lines = (rf"\text{{{_(name)}}} & {formula}" for name, formula in FORMULAS)
     st.latex("\\begin{array}{ll}\n" + " \\\\\n".join(lines) + "\n\\end{array}")
     frame.caption(
-        "N layers, $d$ = d_model, $S$ source tokens, $n$ target tokens read so far, $|V|$ tokens in the vocabulary. "
-        "With the cache, $r$ = 1 new row, and $m$ = $S$ in the first step and 0 afterwards; without it, $r$ = $n$ and "
-        "$m$ = $S$ in every step. The number of heads does not appear: they share $d$ among them. Headlight's tests "
-        "count both ways, and the counts equal those of torch's FlopCounterMode exactly."
+        "N layers, $d$ = d_model, $S$ source tokens, $n$ target tokens read so far, $|V|$ tokens in the "
+        "vocabulary. With the cache, $r$ = 1 new row, and $m$ = $S$ in the first step and 0 afterwards; without "
+        "it, $r$ = $n$ and $m$ = $S$ in every step. The number of heads does not appear: they share $d$ among them. "
+        "Headlight's tests count both ways, and the counts equal those of torch's FlopCounterMode exactly."
     )
 
 

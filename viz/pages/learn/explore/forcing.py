@@ -90,8 +90,8 @@ def show(trace: "Trace") -> None:
     frame.caption(
         "The positions run from left to right, one per step; the arrow keys move both films, Space plays them. "
         "In training the decoder reads the reference, whatever it would have written: all positions can be "
-        "computed at once, and a mistake affects no later position. On its own it reads its own output. "
-        "**Framed** in the upper film: predictions that differ from the reference; in the lower film: tokens "
+        "computed at once, and a mistake affects no later position. When it writes freely, the decoder reads its own "
+        "output. **Framed** in the upper film: predictions that differ from the reference; in the lower film: tokens "
         "read that are not in the reference."
     )
 
@@ -125,15 +125,15 @@ def asked_reference(translator: "Writer", trace: "Trace") -> str | data.OtherTra
 def _forcing_in_words(runs: data.TwoRuns) -> str:
     if not runs.differ:
         return _(
-            "The two agree throughout: on its own the model writes the reference. On the reference the loss is "
+            "The two films agree throughout: the model writes the reference by itself. On the reference the loss is "
             "{loss:.3f} nats per token.",
             loss=runs.loss,
         )
     forced = runs.forced[runs.parting]
     return _(
-        "They diverge at position {number}: the reference has “{asked}”, to which the model gives {probability:.4f}; "
-        "it writes “{written}”, and from there on reads other words. On the reference the loss is {loss:.3f} nats "
-        "per token.",
+        "The films diverge at position {number}: the reference has “{asked}”, to which the model gives "
+        "probability {probability:.4f}; the model writes “{written}” and reads other words from there on. On the "
+        "reference the loss is {loss:.3f} nats per token.",
         number=runs.parting + 1,
         asked=plain(forced.asked),
         probability=forced.probability,

@@ -146,7 +146,7 @@ def _draw(of: Mapping[str, SiteMask]) -> None:
         _panel(_("∧ padding"), reasons(everything, decoder.padding), decoder, "batch-padding")
         _panel(_("= the mask that is used"), reasons(decoder.causal, decoder.padding), decoder, "batch-decoder")
     mechanisms.legend()
-    st.markdown(_("**The other two: padding of the source only**"))
+    st.markdown(_("**The other two attentions: padding of the source only**"))
     with st.grid(3, min_column_width=290, gap="small"):
         _whole(of[written.ENCODER], written.ENCODER, "batch-encoder")
         _whole(of[written.CROSS], written.CROSS, "batch-cross")

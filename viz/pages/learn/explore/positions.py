@@ -126,8 +126,8 @@ def _say_it_is_another(own: int) -> None:
     """That this is not the model's encoding, and the way back to it."""
     with st.container(horizontal=True, vertical_alignment="center"):
         message = (
-            "**Not what the model added**, but the result of the formula for these settings. The model added d_model = "
-            "{own}, base {own_base:,}."
+            "**These are not the encodings that the model added**, but the result of the formula for these settings. "
+            "The model added d_model = {own}, base {own_base:,}."
         )
         st.warning(_(message, own=own, own_base=data.OWN_BASE), icon=":material/science:")
         st.button(

@@ -121,8 +121,8 @@ def _conclusion(flows: list[float]) -> str:
     """What may be concluded from random vectors."""
     return _(
         "**Without the division, rows of random vectors saturate: from d_k = {gone} on less than a tenth of the "
-        "gradient is left. The effect on training can only be measured by training: see “unscaled” on the Experiments "
-        "page.**",
+        "gradient is left. The effect on training can only be measured by training: see “unscaled” on the "
+        "Experiments page.**",
         gone=next(width for width, flow in zip(WIDTHS, flows, strict=True) if flow < VANISHED),
     )
 
@@ -132,14 +132,14 @@ def _claim(samples: dict[str, list[data.Sample]], flows: list[float]) -> str:
     off = max(abs(sample.variance / sample.expected - 1) for sample in dots)
     paper = WIDTHS.index(PAPER_WIDTH)
     return _(
-        "**The paper** (§3.2.1) suspects that for large d_k dot products “grow large in magnitude, pushing the softmax "
-        "function into regions where it has extremely small gradients”; footnote 4 gives Var(q · k) = d_k. It measures "
-        "neither, and refers to a finding that additive attention outperforms an unscaled dot product for large d_k. "
-        "**Here** the measured variance (solid line) differs from the formula (dotted line) by at most {off:.0%}. At "
-        "the paper's d_k = {paper_width} the median row still keeps {kept:.0%} of the scaled gradient, although its "
-        "entropy is {entropy:.1f} of 5 bits: two keys share the weight. At {widest:,} the gradient is only {least}. "
-        "The bilinear score grows as the dot product does; the additive one is bounded by its tanh. Point at a line to "
-        "see its quartiles.",
+        "**The paper** (§3.2.1) suspects that for large d_k dot products “grow large in magnitude, pushing the "
+        "softmax function into regions where it has extremely small gradients”; footnote 4 gives Var(q · k) = d_k. "
+        "It measures neither, and refers to a finding that additive attention outperforms an unscaled dot "
+        "product for large d_k. **Here** the measured variance (solid line) differs from the formula (dotted line) by "
+        "at most {off:.0%}. At the paper's d_k = {paper_width} the median row still keeps {kept:.0%} of the scaled "
+        "gradient, although its entropy is {entropy:.1f} of 5 bits: two keys share the weight. At {widest:,} the "
+        "gradient is only {least}. The bilinear score grows as the dot product does; the additive one is bounded by "
+        "its tanh. Point at a line to see its quartiles.",
         off=off,
         paper_width=PAPER_WIDTH,
         kept=flows[paper],

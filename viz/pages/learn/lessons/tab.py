@@ -372,7 +372,7 @@ def _full_page(full: FullPage, topic: str) -> None:
     if full.topic:
         label = _("Explore: {topic}", topic=_(TOPICS[full.topic].label))
     else:
-        label = _("Open on the page {page}", page=PAGES[full.page].title)
+        label = _("Open on the {page} page", page=PAGES[full.page].title)
     st.button(
         label,
         key="lesson-full",

@@ -36,7 +36,7 @@ _RULES: Final = Path(__file__).with_name("story_page.css").read_text(encoding="u
 _FILE: Final = Path(__file__).with_name("story.toml")
 _RING: Final = "outline: 3px solid var(--ring); outline-offset: 3px; border-radius: 6px; scroll-margin: 10rem 0;"
 #: What the bar says where another view is open than its step's.
-_ELSEWHERE: Final = said("You have chosen a different view from that of this step.")
+_ELSEWHERE: Final = said("You have changed the view of this step.")
 #: Where the story ends; the last one only where a person may add a model.
 _ENDS: Final = ("learn", "explore", "model")
 

@@ -257,7 +257,7 @@ def cautions(trace: Trace, reader: Reader, path: TokenPath | None) -> list[str]:
                 _("In this model attention and feed-forward run in parallel: both read the input of the layer.")
             )
         if not first.has_skip:
-            found.append(_("This model was trained without residual connections: nothing bypasses a sub-layer."))
+            found.append(_("This model was trained without residual connections: no input bypasses a sub-layer."))
     if positions == "none":
         found.append(_("This model adds no positions."))
     elif positions in POSITIONS and positions not in ("sinusoidal", "learned"):

@@ -170,14 +170,15 @@ def _norm_row(norm: "NormStep", read: str, title: str) -> Row:
     lengths = {"before": decimal(norm_of(before), 1), "after": decimal(norm_of(after), 1)}
     if not norm.norm.is_centred:
         message = (
-            "Divided by the root mean square of its {count} numbers, then scaled. Norm {before} before, {after} after."
+            "Divided by the root mean square of its {count} numbers, then scaled. The norm is {before} before and "
+            "{after} after."
         )
         text = _(message, count=len(before), **lengths)
         formula = _("{read} / √(mean of squares + ε) · g", read=read)
         return Row("norm", _(title, norm="RMSNorm"), formula, text, after)
     message = (
         "Its {count} numbers have mean {mean} and standard deviation {std} before; they are centred and divided, then "
-        "scaled by the learned gain. Norm {before} before, {after} after."
+        "scaled by the learned gain. The norm is {before} before and {after} after."
     )
     text = _(message, mean=decimal(before.mean()), std=decimal(before.std()), count=len(before), **lengths)
     formula = _("({read} − mean) / √(variance + ε) · g + b", read=read)
@@ -188,14 +189,14 @@ def _head_rows(addition: "Addition") -> Iterator[Row]:
     heads = addition.heads
     assert heads is not None
     count, d_k = heads.query.shape
-    text = _("{count} heads with {d_k} numbers each. What this token looks for.", count=count, d_k=d_k)
+    text = _("{count} heads with {d_k} numbers each: what this token looks for.", count=count, d_k=d_k)
     yield Row(addition.kind, _("Query"), "q = x W_Q + b", text, _flat(heads.query), d_k)
     if heads.key is not None and heads.value is not None:
         keys = len(heads.key)
-        message = "What other tokens match their queries with. There are {count}, each shared by several heads."
-        text = _("What other tokens match their queries with.") if keys == count else _(message, count=keys)
+        message = "Other tokens match their queries with this. There are {count} keys, each shared by several heads."
+        text = _("Other tokens match their queries with this.") if keys == count else _(message, count=keys)
         yield Row(addition.kind, _("Key"), "k = x W_K + b", text, _flat(heads.key), heads.key.shape[1])
-        text = _("What other tokens take from this one.")
+        text = _("The content that other tokens take from this one.")
         yield Row(addition.kind, _("Value"), "v = x W_V + b", text, _flat(heads.value), heads.value.shape[1])
     text = (
         _("What each head takes from the values of the source: this row's weights times v.")
@@ -222,7 +223,10 @@ def _hidden_row(hidden: Float[np.ndarray, "unit"]) -> Row:
         "feed_forward",
         _("Hidden units: {firing} of {count:,} are active", firing=firing, count=len(hidden)),
         "max(0, x W_1 + b_1)" if hidden.min(initial=0.0) >= 0 else _("activation(x W_1 + b_1)"),
-        _("{share} are above 0. The strongest, with their indices (from 0):", share=percent(firing / len(hidden))),
+        _(
+            "{share} of them are above 0. The strongest units, with their indices (from 0):",
+            share=percent(firing / len(hidden)),
+        ),
         hidden,
         bars=tuple(Bar(f"#{unit}", float(hidden[unit])) for unit in strongest if hidden[unit] > 0),
     )
@@ -235,8 +239,8 @@ def _gated_row(hidden: Float[np.ndarray, "unit"]) -> Row:
         _("Hidden units: {count:,}, each a product", count=len(hidden)),
         _("activation(x W_gate) ⊙ x W_up"),
         _(
-            "A gate times a value: a unit may have either sign, so a unit below 0 is active too. The largest, with "
-            "their indices (from 0):"
+            "A gate times a value: a unit may have either sign, so a unit below 0 is active too. The units of "
+            "largest absolute value, with their indices (from 0):"
         ),
         hidden,
         bars=tuple(Bar(f"#{unit}", float(hidden[unit])) for unit in strongest),
@@ -247,9 +251,9 @@ def _added_row(addition: "Addition") -> Row:
     formula = _("hidden · W_2 + b_2") if addition.kind == "feed_forward" else "Concat(heads) · W_O + b_O"
     cosine, share = decimal(addition.cosine), percent(addition.share)
     text = (
-        _("cos {cosine} with the sum below: it makes up {share} of it.", cosine=cosine, share=share)
+        _("cos {cosine} with the sum below: the added vector makes up {share} of the sum.", cosine=cosine, share=share)
         if addition.has_skip
-        else _("cos {cosine} with the sum below: it is the whole sum.", cosine=cosine)
+        else _("cos {cosine} with the sum below: the added vector is the whole sum.", cosine=cosine)
     )
     return Row(addition.kind, _(ADDS[addition.kind]), formula, text, _array(addition.added))
 

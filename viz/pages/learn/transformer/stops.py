@@ -82,8 +82,8 @@ def _input(path: "TokenPath") -> Stop:
 def _layer(path: "TokenPath") -> Stop:
     parts = sum(len(layer) for layer in path.layers)
     message = (
-        "A layer reads the stream of “{token}” and adds to it: attention brings in what other tokens know, the "
-        "feed-forward network works only on this token. In all layers together, {parts} vectors are added."
+        "A layer reads the stream of “{token}” and adds to it: attention brings in information from other "
+        "tokens, the feed-forward network reads only this token. In all layers together, {parts} vectors are added."
     )
     text = _(message, token=display_token(path.token), parts=parts)
     return Stop("layer", "", NO_STEP, _("One layer"), text)

@@ -83,14 +83,14 @@ def why_not(trace: "Trace", reader: "Reader") -> str:
         return reason
     if max(len(trace.source_tokens), len(trace.target_tokens)) > MOST_TOKENS:
         return said(
-            "The file of a whole walk has the vectors of every token in every head, so it is available up to {count} "
+            "A file of all zoom levels has the vectors of every token in every head, so it is available up to {count} "
             "tokens per side; for a longer text, save each zoom level as a picture.",
             count=MOST_TOKENS,
         )
     if any(each.edits for each in _layers(trace)):
-        return said("A run with a changed head cannot be saved as a whole walk.")
+        return said("A run with a changed head cannot be saved as a page.")
     if not all(map(_is_plain, _layers(trace))):
-        return said("The file of a whole walk needs scores that are dot products and nothing else, as in the paper.")
+        return said("The page needs scores that are only dot products, as in the paper.")
     return ""
 
 
@@ -122,8 +122,8 @@ def page(trace: "Trace", reader: "Reader", place: WalkState, name: str) -> bytes
     (drawing,) = drawings(trace, reader, place, name, [messages.language()])
     note = _(
         "Queries, keys, values and weights are kept as float32: what is computed from them is exact. Vectors drawn as "
-        "strips are kept in 7 bits, so their components are given with ≈. Whatever needs the model again, such as "
-        "switching a head off, is omitted."
+        "strips are kept in 7 bits, so their components are given with ≈. Functions that need the model, such "
+        "as switching a head off, are not included."
     )
     texts = "".join(f'<p dir="auto">{literal(text)}</p>' for text in (trace.text, trace.translation) if text)
     body = (

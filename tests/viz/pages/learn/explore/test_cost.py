@@ -46,7 +46,7 @@ def test_the_page_shows_the_step_of_the_link_and_moves_to_another(app: AppTest, 
     app.selectbox(key="step").set_value(0).run()
     assert app.query_params["step"] == "0"
     assert explored(app)[2] != bars
-    assert any("computes those of all" in unlinked(element.value) for element in app.caption)
+    assert any("computes the keys and values of all" in unlinked(element.value) for element in app.caption)
 
 
 @pytest.mark.parametrize("asked", [{}, {"step": 5000}])

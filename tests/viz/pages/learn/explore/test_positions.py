@@ -46,7 +46,7 @@ def test_other_settings_are_said_not_to_be_the_models_and_can_be_taken_back(
 ) -> None:
     exploring(app, "positions", **choice)
     assert not app.success
-    assert "Not what the model added" in app.warning[-1].value
+    assert "not the encodings that the model added" in app.warning[-1].value
     formula = " ".join(part.value for part in app.latex[:2])
     assert "\\sin" in formula
     assert "\\cos" in formula

@@ -110,7 +110,7 @@ def test_an_exercise_names_pages_tabs_and_controls_that_there_are(language: str)
         # A label that names the open model is quoted with the name of the one that ships.
         known = {messages._(text).replace("{name}", "en-de") for text in ids}
         exercises = [messages._(lesson.exercise) for lesson in lessons().values()]
-    unquoted = r"(?:page|tab|choose|open) ([A-Z][^,:;“]*?)(?=[,:;.]| and )"
+    unquoted = r"(?:the|[Oo]pen|choose) ([A-Z][\w ]*?)(?= tab\b| page\b| on the |,| and )"
     named = {name for text in exercises for name in (*re.findall("“([^”]+)”", text), *re.findall(unquoted, text))}
     assert named - known == set()
 
@@ -121,9 +121,10 @@ def test_an_exercise_names_a_tab_of_its_page_and_a_step_that_has_something_to_ex
         "Experiments": ExperimentsTab,
     }  # fmt: skip
     exercises = {lesson.name: lesson.exercise for lesson in lessons().values()}
-    named = [pair for text in exercises.values() for pair in re.findall(r"page (\w+), tab ([A-Z][\w ]*)", text)]
+    tab_and_page = r"(?:the|[Oo]pen) ([A-Z][\w ]*?) (?:tab of|on) the (\w+) page"
+    named = [pair for text in exercises.values() for pair in re.findall(tab_and_page, text)]
     assert len(named) > 5
-    assert [(page, tab) for page, tab in named if tab not in get_args(tabs[page])] == []
+    assert [(tab, page) for tab, page in named if tab not in get_args(tabs[page])] == []
     unfolded = [
         (name, lessons()[name].steps[int(number) - 1].explore)
         for name, text in exercises.items()

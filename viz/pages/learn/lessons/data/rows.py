@@ -167,7 +167,10 @@ def sharp_and_soft(shipped: "Shipped", *, text: str, site: str) -> View:
         "sharp_keys": float(2 ** entropy[low]), "soft_keys": float(2 ** entropy[high]), "keys": rows.shape[-1],
     }  # fmt: skip
     picture = _over_keys(trace, site, series)
-    message = "Two rows of the {attention}: 2 to the power of the entropy is the number of keys a row spreads over."
+    message = (
+        "Two rows of the {attention}: 2 to the power of the entropy is the number of keys that a row effectively "
+        "spreads over."
+    )
     caption = said(message, attention=NAMES[site].phrase)
     layer, head, _ = high
     choices = {"text": text, "site": site, "layer": layer, "head": head}
