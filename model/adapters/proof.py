@@ -230,7 +230,7 @@ def _compared(
         return NOWHERE, Proof(is_exact=False, heads=heads, tokens=tokens, why=why)
 
     if not library.is_recorded(model):
-        return only_weights(said("transformers computes its attention by separate code"))
+        return only_weights(said("transformers computes its attention with separate code"))
     outputs: list[Any] = []
     try:
         if beside is None:
@@ -242,7 +242,7 @@ def _compared(
     except CheckpointError as error:
         return only_weights(error.message)
     if not layout.heads:
-        return only_weights(said("transformers computes its attention by separate code"))
+        return only_weights(said("transformers computes its attention with separate code"))
     counts = {site: len(layers) for site, layers in weights.items()}
     if counts != {site: len(layers) for site, layers in layout.heads.items()}:
         return only_weights(said("not all of its attentions can be recorded"))
@@ -350,7 +350,7 @@ def _check_weights(
             if wrong:
                 message = (
                     "What transformers returns as the attention of this model cannot be shown: {wrong} ({site}, layer "
-                    "{layer}). It cannot be recorded either: {why}."
+                    "{layer}). This attention cannot be recorded either: {why}."
                 )
                 raise CheckpointError(message, wrong=wrong, site=site, layer=layer, why=why)
 

@@ -365,7 +365,7 @@ def attribute(run: ChoiceRun, method: Method, progress: Progress = no_progress) 
     site = next(site for site in ("decoder.cross", "decoder.self", "encoder.self") if site in trace.sites)
     integration = None
     if method in _OF_FEW and len(choice.source) > MOST_TOKENS:
-        message = "it is computed for up to {most} positions, and this model reads {count:,}."
+        message = "it is computed for up to {most} positions, but this model reads {count:,}."
         raise TraceError(message, most=MOST_TOKENS, count=len(choice.source))
     match method:
         case "weights":

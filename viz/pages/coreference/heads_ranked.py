@@ -133,7 +133,7 @@ def _show_effects(
         "Click a title to sort. Accuracy change: the change of the share of right choices without the head."
     )
     st.html(html.table(*correlations(columns, heads), label=_("How well the rankings agree")))
-    to_compare = _("To compare with attention, first measure the curated set in the tab Measured.")
+    to_compare = _("To compare with attention, first measure the curated set on the Measured tab.")
     scale = _("Spearman’s ρ: 1 if two metrics rank the heads in the same order, 0 if their rankings are unrelated.")
     terms.caption(in_a_row((scale, to_compare if attention is None else "")))
     controls.table_button(_("Effects (CSV)"), partial(tables.heads_and, heads, columns), file_name("effects", by))
