@@ -148,7 +148,7 @@ def check_pip(words: list[str]) -> None:
         if requirement.startswith("-r"):
             check_pip(["-r", str((ROOT / words[1]).parent / requirement.split()[1])])
         elif requirement:
-            name, pinned = requirement.split("==")
+            name, pinned = requirement.partition(";")[0].split("==")
             assert version(name).partition("+")[0] == pinned
 
 
