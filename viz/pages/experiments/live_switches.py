@@ -116,7 +116,7 @@ def _translations(found: ablations.Translations, scores: "tuple[PartScore, ...]"
     columns.append(html.Column(_("In the paper")))
     bleu = {score.off: f"{score.bleu:.1f}" for score in scores}
     own = ["100.0"] if scores else []
-    rows: list[list[str | html.Marked]] = [[_("Nothing"), found.whole, *own, _("25.8 (base model)")]]
+    rows: list[list[str | html.Marked]] = [[_("No part"), found.whole, *own, _("25.8 (base model)")]]
     for one in found.without:
         shown: str | html.Marked = one.lacking
         if not one.lacking:
