@@ -346,9 +346,7 @@ class _Describing(HeadTable):
 
     def _unusual(self, head: int) -> list[Number]:
         """The metrics in which a head is unusual, the most unusual first; none that says the same as one before."""
-        low_end, high_end = np.quantile(self.value, [0.16, 0.84], axis=1)
-        spread = (high_end - low_end) / 2 + 0.02
-        off = (self.value[:, head] - self.middle) / spread
+        off = (self.value[:, head] - self.middle) / self.spread
         is_cell = np.arange(len(self.metrics)) < len(self.cells)
         # What a head looks at less than others says half as much.
         weight = np.abs(off) * np.where(is_cell & (off < 0), 0.5, 1.0)

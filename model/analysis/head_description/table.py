@@ -1,6 +1,5 @@
 """All numbers of the heads of a site, beside one another: over all texts, in short and in long ones, and by text."""
 
-import warnings
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
@@ -77,6 +76,14 @@ def gain(share: Numbers, even: Numbers) -> Numbers:
     return nats
 
 
+def _quantile(ordered: Numbers, part: float) -> Numbers:
+    """A quantile over the first axis, which is sorted, NaN last; of numbers alone."""
+    place = part * np.maximum(np.isfinite(ordered).sum(0, keepdims=True) - 1, 0)
+    below = np.take_along_axis(ordered, np.floor(place).astype(int), 0)
+    found: Numbers = (below + (place % 1) * (np.take_along_axis(ordered, np.ceil(place).astype(int), 0) - below))[0]
+    return found
+
+
 class HeadTable:
     """All numbers of the heads of a site, [metric, head] or [cell, head]."""
 
@@ -110,6 +117,10 @@ class HeadTable:
         self.is_above &= self.low[of_cells] > SOMEWHAT * self.even
         clear = (self.low[of_cells] > ABOVE * self.even) & self.is_above
         self.middle = np.median(self.value, axis=1)
+        #: [metric, head], the lowest first
+        self.ordered = np.sort(self.value, axis=1)
+        low_end, high_end = np.quantile(self.value, [0.16, 0.84], axis=1)
+        self.spread = (high_end - low_end) / 2 + 0.02
         # A head that merely leans where most heads of its model lean more is not told apart by it.
         leans_less = (self.value < self.middle[:, None])[of_cells] & (self.value[of_cells] < MOST)
         above_even = gain(self.value[of_cells], self.even) * clear
@@ -142,9 +153,8 @@ class HeadTable:
         has[:, : len(self.cells)] = self.sums.rows_with > 0
         alone = np.where(has[..., None] & (by > 1e-3), of / np.maximum(by, 1e-3), np.nan)
         self.enough = has[rows <= low].sum(0), has[rows > high].sum(0)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)
-            self.quartiles = np.nanquantile(alone, [0.25, 0.75], axis=0)
+        alone.sort(axis=0)
+        self.quartiles = [_quantile(alone, part) for part in (0.25, 0.75)]
 
     def _correct(self, table: Numbers, texts: Bool[npt.NDArray[np.bool_], "text"] | slice = slice(None)) -> None:
         """Of parts of a picture that means explain, what as many means of anything would explain is taken off."""
@@ -194,7 +204,11 @@ class HeadTable:
         """A metric of a head."""
         values = self.value[metric]
         is_cell = metric < len(self.cells)
-        lengths, (low, high) = self.by_length[:, metric, head].tolist(), self.quartiles[:, metric, head].tolist()
+        ordered = self.ordered[metric]
+        lengths, (low, high) = (
+            self.by_length[:, metric, head].tolist(),
+            (float(of[metric, head]) for of in self.quartiles),
+        )
         is_by_text = self.metrics[metric] not in OF_PICTURE and low <= high
         differs = abs(lengths[0] - lengths[1]) > BY_LENGTH and min(each[metric] for each in self.enough) >= ROWS / 4
         return Number(
@@ -204,9 +218,9 @@ class HeadTable:
             high=float(self.high[metric, head]),
             even=float(self.even[metric, head]) if is_cell else None,
             middle=float(self.middle[metric]),
-            rank=int((values > values[head]).sum()) + 1,
+            rank=1 + self.heads - int(np.searchsorted(ordered, values[head], "right")),
             heads=self.heads,
-            runner_up=float(np.delete(values, head).max(initial=0.0)),
+            runner_up=max(0.0, float(ordered[-1 - (values[head] == ordered[-1])])) if self.heads > 1 else 0.0,
             texts=float(self.above[metric, head]) if is_cell else None,
             everywhere=not is_cell or bool(self.part[metric, head] > 0.8),
             by_length=(lengths[0], lengths[1]) if differs else None,
