@@ -1,7 +1,7 @@
 """Say in sentences what a head does over a corpus (`model.analysis.head_description.describe`), its numbers apart."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from viz.text import written
@@ -84,6 +84,8 @@ _NAMES: Final[Mapping[str, str]] = {
     "by distance": said("part of the picture that depends on distance alone"),
     "same keys": said("part of the picture that is the same in every row"),
 }
+#: What no text has alone.
+_OF_PICTURE: Final = ("by distance", "same keys")
 #: What an unusual metric says, above the typical head and below it.
 _UNUSUAL: Final[Mapping[str, tuple[str, str]]] = {
     "distance": (
@@ -132,6 +134,8 @@ class Line:
 
     sentence: str
     numbers: str = ""
+    name: str = ""  #: what the numbers are of, where they stand apart
+    is_first: bool = False  #: whether it is the answer, or said before it
 
 
 def lines(description: "HeadDescription") -> tuple[Line, ...]:
@@ -146,7 +150,7 @@ def lines(description: "HeadDescription") -> tuple[Line, ...]:
         rest = description.rest
         message = "{share} of its weight is at rest on {place}."
         sentence = _(message, share=_amount(rest), place=_place(description))
-        found.append(Line(sentence, with_commas([*_spread(rest, description), _middle(rest)])))
+        found.append(Line(sentence, with_commas([*_spread(rest, description), _middle(rest)]), metric_name("rests")))
     main, is_said = description.main, True
     before: list[Line] = []
     after: list[Line] = []
@@ -157,7 +161,10 @@ def lines(description: "HeadDescription") -> tuple[Line, ...]:
             is_ahead = True
             is_said = is_said and not (number.value >= _LARGE and _overlap(number.metric, main.metric))
         (before if is_ahead else after).append(_more(more, description))
-    return (*found, *before, *([_answer(description)] if is_said else []), *after)
+    name = "" if main is None else metric_name(main.metric, description)
+    answer = [replace(_answer(description), name=name)] if is_said else []
+    first = [replace(line, is_first=True) for line in (*found, *before, *answer)]
+    return (*first, *after)
 
 
 def metric_name(metric: str, description: "HeadDescription | None" = None) -> str:
@@ -196,7 +203,7 @@ def _job(description: "HeadDescription") -> Line:
     sentence = shown(_JOBS[job.metric]) if job.metric in _JOBS else _("Job: {name}.", name=JOBS[job.metric].name)
     low, high = ("" if end is None else f"{end:.2f}" for end in (job.low, job.high))
     interval = _("between {low} and {high}", low=low, high=high) if low and high else ""
-    return Line(sentence, with_commas([f"{job.value:.2f}", interval]))
+    return Line(sentence, with_commas([f"{job.value:.2f}", interval]), shown(JOBS[job.metric].name))
 
 
 def _answer(description: "HeadDescription") -> Line:
@@ -275,8 +282,22 @@ def _if_any(where: str, number: "Number") -> str:
 
 def _part(number: "Number", where: str) -> str:
     """The largest part of what is no rule."""
+    low, high = _evens(number)
+    if number.ends is not None and high >= number.ends[0]:
+        # Short and long texts are compared each with its own, in the numbers.
+        return _("{part} of its free weight goes to {where}.", where=where, part=_amount(number))
+    first, last = f"{low:.0%}", f"{high:.0%}"
+    even = first if first == last else _("{low} to {high}", low=first, high=last)
     message = "{part} of its free weight goes to {where}; uniform attention would give {even}."
-    return _(message, part=_amount(number), where=where, even=f"{number.even:.0%}")
+    return _(message, part=_amount(number), where=where, even=even)
+
+
+def _evens(number: "Number") -> tuple[float, float]:
+    """From what to what uniform attention goes where the number does."""
+    if number.ends is not None and number.lengths is not None and number.even_by_length is not None:
+        return min(number.even_by_length), max(number.even_by_length)
+    assert number.even is not None
+    return number.even, number.even
 
 
 def _largest(description: "HeadDescription") -> str:
@@ -317,10 +338,19 @@ def _written(number: "Number", value: float) -> str:
 
 def _spread(number: "Number", description: "HeadDescription") -> list[str]:
     """How far a number holds: from text to text, and in short and long ones where these differ."""
-    if number.by_length is not None and number.ends != number.middle_half:
-        short, long = (_written(number, value) for value in number.by_length)
-        message = "{short} in texts of up to {few} tokens, {long} in texts of {many} or more"
-        return [_(message, short=short, few=description.short, long=long, many=description.long)]
+    if number.lengths is not None:
+        short, long = (_written(number, value) for value in number.lengths)
+        values: dict[str, object] = {"few": description.short, "many": description.long, "short": short, "long": long}
+        if number.even_by_length is None:
+            return [_("{short} in texts of up to {few} tokens, {long} in texts of {many} or more", **values)]
+        values |= dict(zip(("short_even", "long_even"), (f"{even:.0%}" for even in number.even_by_length), strict=True))
+        message = (
+            "{short} in texts of up to {few} tokens (uniform attention {short_even}), {long} in texts of {many} or "
+            "more ({long_even})"
+        )
+        return [_(message, **values)]
+    if number.middle_half is None and number.metric not in _OF_PICTURE:
+        return []
     low, high = (_written(number, value) for value in number.middle_half or (number.low, number.high))
     if number.middle_half is None:
         return [_("between {low} and {high}", low=low, high=high)]
@@ -341,7 +371,7 @@ def _more(more: "More", description: "HeadDescription") -> Line:
     share, usual, number = f"{more.share:.0%}", f"{more.usual:.0%}", more.number
     match more.kind:
         case "sinks":
-            return Line(_to_sinks(description), with_commas(_on_sinks(description)))
+            return Line(_to_sinks(description), with_commas(_on_sinks(description)), _named_sinks(description))
         case "awake":
             words = WHERE[more.query]
             # Of what rests, not of what is free.
@@ -365,7 +395,8 @@ def _more(more: "More", description: "HeadDescription") -> Line:
             return Line(_(message, value=share), with_commas(liked))
         case "unusual":
             assert number is not None
-            return Line(_unusual(number, description), with_commas(_beside(number, description)))
+            name = metric_name(number.metric, description)
+            return Line(_unusual(number, description), with_commas(_beside(number, description)), name)
         case "part":
             assert number is not None
             where = _if_any(_(_where(number.metric, description)), number)
@@ -387,7 +418,7 @@ def _quoted(token: str) -> str:
 
 
 def _to_sinks(description: "HeadDescription") -> str:
-    tokens = with_and(map(_quoted, description.sinks))
+    tokens = _named_sinks(description)
     if description.sinks_are_marks:
         # The mark at the end is one token of a short text as of a long one.
         message = "{share} of its free weight goes to {tokens}, as in many heads of this model."
@@ -396,9 +427,14 @@ def _to_sinks(description: "HeadDescription") -> str:
     return _(message, tokens=tokens, times=f"{description.on_sinks / max(description.even_on_sinks, 1e-9):.1f}")
 
 
+def _named_sinks(description: "HeadDescription") -> str:
+    return with_and(map(_quoted, description.sinks))
+
+
 def _on_sinks(description: "HeadDescription") -> list[str]:
     share, even = (f"{share:.0%}" for share in (description.on_sinks, description.even_on_sinks))
-    return [_("{share} of its free weight", share=share), _("uniform attention {share}", share=even)]
+    own = [] if description.sinks_are_marks else [_("{share} of its free weight", share=share)]
+    return [*own, _("uniform attention {share}", share=even)]
 
 
 def _place(description: "HeadDescription") -> str:
@@ -416,7 +452,10 @@ def _at_rest(description: "HeadDescription") -> str:
 
 
 def _evenly(number: "Number") -> str:
-    return "" if number.even is None else _("uniform attention {share}", share=f"{number.even:.0%}")
+    # Where short and long texts are told apart, it stands beside each.
+    if number.even is None or number.lengths is not None:
+        return ""
+    return _("uniform attention {share}", share=f"{number.even:.0%}")
 
 
 def _middle(number: "Number") -> str:

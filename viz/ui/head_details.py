@@ -158,8 +158,12 @@ def _of_what(strength: Strength, found: "HeadDescription") -> str:
 
 
 def _tenths(strength: Strength) -> list[_Text]:
-    """The text in the middle of each tenth, with its range and how much of the corpus it stands for."""
+    """The text in the middle of each tenth, with its range and how much of the corpus it stands for.
+
+    Of fewer than ten texts, each.
+    """
     found = []
+    named = said("Decile {number}") if len(strength.order) >= 10 else said("Text {number} of {count}")
     for tenth, part in enumerate(np.array_split(np.array(strength.order), min(10, len(strength.order))), start=1):
         low, high = (f"{strength.values[part[at]]:.2f}" for at in (0, -1))
         share = len(part) / len(strength.values)
@@ -168,7 +172,7 @@ def _tenths(strength: Strength) -> list[_Text]:
             _("{low} to {high}", low=low, high=high),
             _("{texts}, {share:.1%} of the corpus", texts=count, share=share),
         )
-        found.append(_Text(int(part[len(part) // 2]), _("Decile {number}", number=tenth), notes))
+        found.append(_Text(int(part[len(part) // 2]), _(named, number=tenth, count=len(strength.order)), notes))
     return found
 
 

@@ -101,14 +101,20 @@ def _can_be_said(trace: "Trace") -> bool:
 
 
 def _say(described: Described, found: "HeadDescription", reader: "Reader") -> None:
-    """The answer; below the picture, its numbers, at most one more sentence with its own, and from which texts."""
-    first, *more = head_description.lines(found)
+    """The answer, after what it was measured to do and how much rests; below the picture the numbers of these, at most
+    two more sentences, and from which texts.
+    """
+    lines = head_description.lines(found)
+    above = [line for line in lines if line.is_first]
     with st.container(key="what-it-does", gap=None):
-        terms.markdown(f"**{plain(first.sentence)}**")
+        terms.markdown(f"**{plain(in_a_row(line.sentence for line in above))}**")
     with st.container(key="what-it-does-more", gap=None):
-        if first.numbers:
-            terms.caption(plain(first.numbers))
-        for line in more:
+        for line in above:
+            if line.numbers:
+                is_alone = len(above) == 1 or not line.name
+                numbers = line.numbers if is_alone else _("{name}: {numbers}", name=line.name, numbers=line.numbers)
+                terms.caption(plain(numbers))
+        for line in lines[len(above) :]:
             terms.markdown(plain(line.sentence))
             if line.numbers:
                 terms.caption(plain(line.numbers))

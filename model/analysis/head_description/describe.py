@@ -27,6 +27,7 @@ from model.analysis.head_description.cells import CELLS_OF_KINDS, FUNCTION_KINDS
 from model.analysis.head_description.measure import OTHERS, Measured
 from model.analysis.head_description.table import (
     ABOVE,
+    FEW_HEADS,
     MOST,
     ROWS,
     SINK,
@@ -38,7 +39,7 @@ from model.analysis.head_description.table import (
     gain,
 )
 from model.analysis.metrics.head_jobs import RULES, HeadJob
-from model.analysis.metrics.head_metrics import HeadName
+from model.analysis.metrics.head_metrics import CROSS, ENCODER, HeadName
 from model.trace.axes import is_punctuation
 
 #: Shares of weight at rest.
@@ -130,21 +131,22 @@ class HeadDescription:
     same_keys: Number
     texts: int
     rows: int
-    short: int  #: how many rows the shortest third of the texts have at most
+    short: int  #: how many tokens the shortest third of the texts have at most
     long: int  #: how many the longest have at least
 
     @property
     def is_common(self) -> bool:
         """Whether many heads of the model follow its rule more, and the typical one nearly as much."""
         main = self.main
-        if self.kind != "rule" or main is None:
+        if self.kind != "rule" or main is None or main.heads < FEW_HEADS:
             return False
         return main.rank > COMMON * main.heads and main.value < ABOVE * main.middle and not self.is_less
 
     @property
     def is_less(self) -> bool:
         """Whether it follows a rule that the typical head follows clearly more."""
-        return self.kind == "rule" and self.main is not None and self.main.value < self.main.middle - 0.05
+        main = self.main
+        return self.kind == "rule" and main is not None and main.heads >= FEW_HEADS and main.value < main.middle - 0.05
 
     @property
     def sinks_are_marks(self) -> bool:
@@ -160,12 +162,16 @@ class HeadDescription:
 def describe_heads(
     measured: Measured, jobs: Mapping[HeadName, HeadJob] | None = None
 ) -> dict[HeadName, HeadDescription]:
-    """Every head of a model. `jobs`: what an atlas has measured of some."""
+    """Every head of a model whose weights are numbers. `jobs`: what an atlas has measured of some."""
     found: dict[HeadName, HeadDescription] = {}
     for site in measured.heads:
-        table = _Describing(measured, site)
+        sums, names = measured.sites[site], measured.names(site)
+        sound = np.flatnonzero(np.isfinite(sums.divergence.sum(0)))
+        if not len(sound):
+            continue
+        table = _Describing(sums.of_heads(sound), site, writes=site != ENCODER and CROSS in measured.heads)
         known = _jobs_on_random_tokens(measured, site) | dict(jobs or {})
-        for number, head in enumerate(measured.names(site)):
+        for number, head in enumerate(names[place] for place in sound.tolist()):
             job = known.get(head)
             found[head] = table.describe(number, head, job if job is not None and job.metric in OWN_JOBS else None)
     return found
@@ -298,11 +304,11 @@ class _Describing(HeadTable):
         said = [] if main is None else [main]
         if (same := self.number(self.metrics.index("same keys"), head)).value >= MOST:
             said.append(same)
-        parts = self._largest_parts(head)
+        parts: Iterator[Number] = (part for part in self._largest_parts(head) if part.is_sure)
         if kind == "spreads" and self.divergence[head] < NEARLY_EVEN:
             parts = iter(())
-        clear = (number for number in unusual if self._says_something(number, head, COMMON))
-        if kind == "rule":
+        clear = (number for number in unusual if number.is_sure and self._says_something(number, head, COMMON))
+        if kind == "rule" and self.heads >= FEW_HEADS:
             rare = (each for each in parts if each.rank <= COMMON * self.heads or each.value >= 1.5 * each.middle)
             sorts: list[tuple[Literal["part", "unusual"], Iterator[Number]]] = [("unusual", chain(rare, clear))]
         else:
@@ -328,7 +334,9 @@ class _Describing(HeadTable):
         is_high = number.value > number.middle
         if number.metric == "same keys" and is_high and number.value >= MOST:
             return True
-        if self._from_an_end(number) > (most if number.even is not None else min(most, 3 * FIRST_HEADS)):
+        if self.heads < FEW_HEADS or self._from_an_end(number) > (
+            most if number.even is not None else min(most, 3 * FIRST_HEADS)
+        ):
             return False
         if number.even is not None:
             part = float(self.part[self.cells.index(number.metric), head])

@@ -8,7 +8,7 @@ from texts, not from rows.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
@@ -90,6 +90,15 @@ class SiteSums:
     of_tokens: Float[Numbers, "token look head"]
     texts_of_tokens: Float[Numbers, "token"]
     above_in: Float[Numbers, "token head"]
+
+    def of_heads(self, heads: Int[npt.NDArray[np.int64], "some"]) -> "SiteSums":
+        """Those of some heads alone."""
+        found: dict[str, Any] = {}
+        for field in fields(self):
+            axes = getattr(field.type, "dim_str", "").split()
+            if "head" in axes:
+                found[field.name] = getattr(self, field.name).take(heads, axes.index("head"))
+        return replace(self, **found)
 
 
 BY_TEXT: Final = (

@@ -6,12 +6,12 @@ from typing import Final, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 import torch
-from jaxtyping import Bool
+from jaxtyping import Bool, Float
 
 from model.analysis.head_description.cells import CELLS_OF_KINDS, FUNCTION_KINDS, words_of
-from model.analysis.head_description.measure import OTHERS, Measured, Numbers, SiteSums, cells_of, parts_of
+from model.analysis.head_description.measure import OTHERS, Numbers, SiteSums, cells_of, parts_of
 from model.analysis.metrics.estimates import bootstrap_ratio
-from model.analysis.metrics.head_metrics import CROSS, ENCODER
+from model.analysis.metrics.head_metrics import DECODER
 
 #: Draws over texts: a head has some fifty numbers, and the ends of their intervals are said in two digits.
 SAMPLES: Final = 200
@@ -28,9 +28,15 @@ TOLD: Final = 0.25
 BY_LENGTH: Final = 0.1
 #: From text to text a number varies if the middle half of the texts is wider.
 BY_TEXT: Final = 0.18
-#: A token is a second sink of a model if this part of its heads give it so many times an even look; a head is said to
-#: rest there from this share of its free weight on, and where no rule holds this is the answer from the other on.
+#: What stands beside an even look is above it in this part of the texts.
+SURE: Final = 0.8
+#: Of fewer heads nothing is said of most or many.
+FEW_HEADS: Final = 8
+#: A token is a second sink of a model if this part of its heads, and so many, give it so many times an even look; a
+#: head is said to rest there from this share of its free weight on, and where no rule holds this is the answer from
+#: the other on.
 SINK_HEADS: Final = 0.1
+LEAST_SINK_HEADS: Final = 3
 SINK: Final = 4.0
 SINK_SHARE: Final = 0.2
 SINK_ANSWER: Final = 0.4
@@ -58,15 +64,37 @@ class Number:
     texts: float | None  #: share of texts in which it is above an even look
     everywhere: bool  #: whether nearly all free weight is of rows that have such a key
     by_length: tuple[float, float] | None  #: in the shortest and in the longest third of the texts, where these differ
-    middle_half: tuple[float, float] | None  #: between which half of the texts have it; None where no text has it alone
+    even_by_length: tuple[float, float] | None  #: of an even look
+    #: between which half of the texts have it; None where no text has it alone, or `value` is not among these
+    middle_half: tuple[float, float] | None
+
+    @property
+    def lengths(self) -> tuple[float, float] | None:
+        """`by_length`, of what does not depend on what a text repeats."""
+        return None if self.metric in COPIES else self.by_length
 
     @property
     def ends(self) -> tuple[float, float] | None:
-        """Between what it is in most texts, where one number would say too much."""
-        if self.metric not in COPIES and self.by_length is not None:
-            return min(self.by_length), max(self.by_length)
-        low, high = self.middle_half or (0.0, 0.0)
-        return (low, high) if high - low > BY_TEXT or self.metric in COPIES else None
+        """Between what it is in most texts, where one number would say too much; never down to an even look."""
+        if (self.middle_half is None and self.lengths is None) or not self.is_above_throughout:
+            return None
+        low, high = sorted(self.lengths) if self.lengths is not None else self.middle_half or (0.0, 0.0)
+        return (low, high) if self.lengths or high - low > BY_TEXT or self.metric in COPIES else None
+
+    @property
+    def is_above_throughout(self) -> bool:
+        """Whether it is above an even look in short and in long texts, or in the middle half of all."""
+        if self.lengths is not None and self.even_by_length is not None:
+            return all(share > even for share, even in zip(self.lengths, self.even_by_length, strict=True))
+        return self.even is None or self.middle_half is None or self.middle_half[0] > self.even
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether it can be said beside an even look: in most texts, short and long, it is above that one."""
+        if self.even is None or self.texts is None:
+            return True
+        low = self.value if self.ends is None else self.ends[0]
+        return self.texts >= SURE and self.is_above_throughout and low > self.even
 
 
 def gain(share: Numbers, even: Numbers) -> Numbers:
@@ -87,10 +115,9 @@ def _quantile(ordered: Numbers, part: float) -> Numbers:
 class HeadTable:
     """All numbers of the heads of a site, [metric, head] or [cell, head]."""
 
-    def __init__(self, measured: Measured, site: str) -> None:
-        sums: SiteSums = measured.sites[site]
+    def __init__(self, sums: SiteSums, site: str, *, writes: bool) -> None:
         self.sums, self.cells = sums, cells_of(site)
-        self.metrics = (*self.cells, *OTHERS)
+        self.metrics, self.is_decoder = (*self.cells, *OTHERS), site == DECODER
         of, by = (
             np.stack(each, 1) for each in zip(*(parts_of(sums, site, name) for name in self.metrics), strict=True)
         )
@@ -110,6 +137,7 @@ class HeadTable:
         above = ((sums.weight > sums.even) & has[:, None]).sum(0)
         self.above = (above / np.maximum(has.sum(0), 1)).T
         of_cells = slice(0, len(self.cells))
+        self.heads = self.value.shape[1]
         self._find_sinks(sums)
         self.only_sinks = self._only_sinks()
         #: Whether a share is above an even look, and not for sinks alone.
@@ -129,32 +157,42 @@ class HeadTable:
         self.nats = above_even * ~leans_less
         self.gains = self.nats * self.part
         self.counted = counted
-        self.heads = self.value.shape[1]
         # Where all heads have the same, nothing is alike.
         self.alike = np.nan_to_num(np.corrcoef(self.value + 1e-9 * np.arange(self.heads)))
         held = (sums.resting.sum((0, 1)) > 1e-3 * sums.rows.sum() * self.heads).tolist()
         self.tells_sources = self._tells_sources()
-        self.writes = site != ENCODER and CROSS in measured.heads
+        self.writes = writes
         self.rest_on = tuple(place for place, is_held in zip(PLACES, held, strict=True) if is_held)
         self.texts, self.rows = len(sums.rows), int(sums.rows.sum())
         self._measure_texts(of, by)
 
     def _measure_texts(self, of: Numbers, by: Numbers) -> None:
         """Metrics in short and in long texts, and the quartiles of those that a text has alone."""
-        rows = self.sums.rows
-        low, high = np.quantile(rows, [1 / 3, 2 / 3])
-        self.short, self.long = int(low), int(rows[rows > high].min(initial=high + 1))
-        thirds = [np.stack([part[which].sum(0) for part in (of, by)]) for which in (rows <= low, rows > high)]
+        lengths = self._lengths()
+        low, high = np.quantile(lengths, [1 / 3, 2 / 3])
+        of_length = (lengths <= low, lengths > high)
+        self.short, self.long = int(low), int(lengths[of_length[1]].min(initial=high + 1))
+        thirds = [np.stack([part[which].sum(0) for part in (of, by)]) for which in of_length]
         #: [length, metric, head]
         self.by_length = np.stack([part / np.maximum(whole, 1e-9) for part, whole in thirds])
-        for which, table in zip((rows <= low, rows > high), self.by_length, strict=True):
+        for which, table in zip(of_length, self.by_length, strict=True):
             self._correct(table, which)
-        has = np.ones((len(rows), len(self.metrics)), bool)
+        evens = [[part[which].sum(0).T for part in (self.sums.even, self.sums.weighed)] for which in of_length]
+        #: [length, cell, head]
+        self.even_by_length = np.stack([even / np.maximum(whole, 1e-9) for even, whole in evens])
+        has = np.ones((len(lengths), len(self.metrics)), bool)
         has[:, : len(self.cells)] = self.sums.rows_with > 0
         alone = np.where(has[..., None] & (by > 1e-3), of / np.maximum(by, 1e-3), np.nan)
-        self.enough = has[rows <= low].sum(0), has[rows > high].sum(0)
+        self.enough = [has[which].sum(0) for which in of_length]
         alone.sort(axis=0)
         self.quartiles = [_quantile(alone, part) for part in (0.25, 0.75)]
+
+    def _lengths(self) -> Float[Numbers, "text"]:
+        """How many tokens each text has; of a cross-attention, of what is written."""
+        if "diagonal" in self.cells:
+            return self.sums.rows
+        # The rows of a decoder that have hardly a choice do not count, nor does its first key.
+        return self.sums.columns + self.is_decoder
 
     def _correct(self, table: Numbers, texts: Bool[npt.NDArray[np.bool_], "text"] | slice = slice(None)) -> None:
         """Of parts of a picture that means explain, what as many means of anything would explain is taken off."""
@@ -177,7 +215,9 @@ class HeadTable:
     def _find_sinks(self, sums: SiteSums) -> None:
         """Tokens on which many heads rest as on the first one, and what each head gives them."""
         got, even = sums.of_tokens[:, 0], sums.of_tokens[:, 1]
-        is_sink = (got >= SINK * np.maximum(even, 1e-9)).mean(1) >= SINK_HEADS
+        heads = (got >= SINK * np.maximum(even, 1e-9)).sum(1)
+        least = max(LEAST_SINK_HEADS, SINK_HEADS * self.heads) if self.heads >= FEW_HEADS else self.heads + 1
+        is_sink = heads >= least
         self.sinks = tuple(token for token, is_one in zip(sums.tokens, is_sink.tolist(), strict=True) if is_one)
         #: [sink, look, head], shares of free weight
         self.on_sinks = sums.of_tokens[is_sink] / np.maximum(sums.free.sum(0), 1e-9)
@@ -209,7 +249,8 @@ class HeadTable:
             self.by_length[:, metric, head].tolist(),
             (float(of[metric, head]) for of in self.quartiles),
         )
-        is_by_text = self.metrics[metric] not in OF_PICTURE and low <= high
+        is_by_text = self.metrics[metric] not in OF_PICTURE and low <= values[head] <= high
+        evens = self.even_by_length[:, metric, head].tolist() if is_cell else []
         differs = abs(lengths[0] - lengths[1]) > BY_LENGTH and min(each[metric] for each in self.enough) >= ROWS / 4
         return Number(
             metric=self.metrics[metric],
@@ -224,5 +265,6 @@ class HeadTable:
             texts=float(self.above[metric, head]) if is_cell else None,
             everywhere=not is_cell or bool(self.part[metric, head] > 0.8),
             by_length=(lengths[0], lengths[1]) if differs else None,
+            even_by_length=(evens[0], evens[1]) if differs and is_cell else None,
             middle_half=(low, high) if is_by_text else None,
         )

@@ -1,8 +1,9 @@
 """What is said of heads: planted ones are described right, and the numbers depend on nothing but the texts."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from model.analysis.head_description.cells import KINDS, sources_of, words_of
 from model.analysis.head_description.corpora import FIRST, corpus_for, default_corpus
 from model.analysis.head_description.describe import HeadDescription, describe_heads
 from model.analysis.head_description.measure import Measured, SiteSums, measure_heads, measure_in_stages, row_values
+from model.analysis.head_description.table import Number
 from model.analysis.head_description.writing import cost, promoted
 from model.analysis.metrics.head_metrics import CROSS, DECODER, ENCODER, HeadName
 from model.errors import DataError
@@ -188,6 +190,69 @@ def test_a_rule_that_long_texts_follow_less_is_told_of_both(described: dict[str,
     low, high = lines(described[ENCODER][5])[0].numbers.split(" of its free weight, ")[1].split(", ")[:2]
     assert low.startswith(f"{after.by_length[0]:.0%} in texts of up to")
     assert high.startswith(f"{after.by_length[1]:.0%} in texts of")
+
+
+def test_each_length_of_texts_has_its_own_even_look(described: dict[str, list[HeadDescription]]) -> None:
+    after = described[ENCODER][5].main
+    assert after is not None
+    assert after.even is not None
+    assert after.even_by_length is not None
+    short, long = after.even_by_length
+    # A key of few, of many, or of those of all texts.
+    assert short > after.even > long
+    numbers = lines(described[ENCODER][5])[0].numbers
+    assert f"(uniform attention {short:.0%})" in numbers
+    assert f"({long:.0%})" in numbers
+    assert f"uniform attention {after.even:.0%}," not in numbers
+
+
+def test_a_length_is_of_tokens_also_where_few_rows_of_a_text_count(described: dict[str, list[HeadDescription]]) -> None:
+    decoder, cross = described[DECODER][0], described[CROSS][0]
+    assert decoder.rows < cross.rows
+    assert (decoder.short, decoder.long) == (cross.short, cross.long)
+
+
+def number(**changed: float | tuple[float, float] | None) -> Number:
+    """A share of punctuation, which many heads give."""
+    usual: dict[str, Any] = {
+        "metric": "punctuation", "value": 0.2, "low": 0.18, "high": 0.22, "even": 0.12, "middle": 0.1, "rank": 2,
+        "heads": 48, "runner_up": 0.3, "texts": 0.9, "everywhere": True, "by_length": None, "even_by_length": None,
+        "middle_half": (0.15, 0.35),
+    }  # fmt: skip
+    return Number(**usual | changed)
+
+
+def test_a_range_is_said_only_where_it_is_above_an_even_look() -> None:
+    assert number().ends == (0.15, 0.35)
+    assert number(middle_half=(0.1, 0.35)).ends is None
+    by_length = number(by_length=(0.3, 0.1), even_by_length=(0.2, 0.05))
+    # Each length beside its own.
+    assert by_length.ends == (0.1, 0.3)
+    assert number(by_length=(0.3, 0.1), even_by_length=(0.2, 0.11)).ends is None
+    sure = (number(), number(texts=0.7), number(middle_half=(0.1, 0.35)), by_length)
+    assert [each.is_sure for each in sure] == [True, False, False, False]
+
+
+def test_two_or_three_heads_are_not_many_or_most(measured: Measured) -> None:
+    few = measured.sites[ENCODER].of_heads(np.array([2, 2, 0]))
+    found = describe_heads(replace(measured, heads={ENCODER: (3,)}, sites={ENCODER: few}))
+    text = " ".join(line.sentence for each in found.values() for line in lines(each))
+    assert "ttends to" in text
+    assert "many heads" not in text
+    assert "most heads" not in text
+
+
+def test_a_head_without_numbers_changes_nothing_that_is_said_of_others(measured: Measured) -> None:
+    sums, heads = measured.sites[ENCODER], np.arange(8)
+    broken = sums.of_heads(heads)
+    for of in (broken.weight, broken.free, broken.divergence, broken.resting, broken.fill):
+        of[:, 3] = np.nan
+    names = measured.names(ENCODER)
+    found = describe_heads(replace(measured, sites={**measured.sites, ENCODER: broken}))
+    assert set(describe_heads(measured)) - set(found) == {names[3]}
+    seven = replace(measured, heads={ENCODER: (7,)}, sites={ENCODER: sums.of_heads(np.delete(heads, 3))})
+    for name, alone in zip([*names[:3], *names[4:]], describe_heads(seven).values(), strict=True):
+        assert lines(found[name]) == lines(alone)
 
 
 def test_rows_that_do_not_follow_a_rule_are_told(described: dict[str, list[HeadDescription]]) -> None:

@@ -161,7 +161,9 @@ def test_examples_are_of_the_whole_range_at_random_or_of_a_word(app: AppTest, kn
     ((tenths, _arrays),) = sent_to(app, "head_examples")
     assert known.described is not None
     strength = head_descriptions.strength(known.described, HeadName("encoder.self", 0, 0))
-    assert [one["label"] for one in tenths["examples"]] == [f"Decile {n}" for n in range(1, len(strength.order) + 1)]
+    assert [one["label"] for one in tenths["examples"]] == [
+        f"Text {n} of {len(strength.order)}" for n in range(1, len(strength.order) + 1)
+    ]
     weakest, *_others, strongest = ["".join(one["tokens"]) for one in tenths["examples"]]
     by_order = ["".join(OWN[number].text.split()) for number in (strength.order[0], strength.order[-1])]
     assert [text.replace("▁", "").removesuffix("</s>") for text in (weakest, strongest)] == by_order
