@@ -199,14 +199,17 @@ def test_a_film_fills_a_screen_page_down_goes_a_step_and_the_code_follows(page: 
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("address", "pictures"),
+    ("address", "pictures", "hidden"),
     [
-        ("/atlas?", (".st-key-atlas-maps",)),
-        ("/compare?", (".st-key-movement",)),
-        ("/?view=Why&", (".st-key-why", ".st-key-why-picture")),
+        ("/atlas?", (".st-key-atlas-maps",), ".st-key-choices"),
+        ("/compare?", (".st-key-movement",), ".st-key-choices"),
+        ("/compare?lab=Measured&", (".js-plotly-plot >> nth=0",) * 2, ".st-key-choices"),
+        ("/?view=Why&", (".st-key-why", ".st-key-why-picture"), "[data-testid='stExpander']"),
     ],
 )
-def test_other_pages_fit_a_screen_too(page: Page, app_as_shipped: str, address: str, pictures: tuple[str, ...]) -> None:
+def test_other_pages_fit_a_screen_too(
+    page: Page, app_as_shipped: str, address: str, pictures: tuple[str, ...], hidden: str
+) -> None:
     visit(page, f"{app_as_shipped}{address}present=1")
     for number, picture in enumerate(pictures):
         if number:
@@ -216,4 +219,5 @@ def test_other_pages_fit_a_screen_too(page: Page, app_as_shipped: str, address: 
         settled(page)
         assert_fits(page, shown)
     # What is chosen is in the address.
-    expect(page.get_by_role("combobox", name="Metric")).to_be_hidden()
+    expect(page.locator(hidden)).to_have_count(1)
+    expect(page.locator(hidden)).to_be_hidden()

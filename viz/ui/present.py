@@ -10,10 +10,12 @@ Python knows the address as it writes it, so the browser is asked nothing. What 
 would put into one message with what a person clicks at that moment, and then draw the component's fragment alone.
 """
 
+import math
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
@@ -50,28 +52,45 @@ def switch(is_presented: bool) -> None:
         state.change(collection=False, pin=0)
 
 
-def _walked() -> tuple[url.Pin, ...]:
-    """The views through which a presentation goes: those of the collection that is open."""
+class _Walked(NamedTuple):
+    """One screen of those through which a presentation of a collection goes."""
+
+    number: int  #: of its view, counted from 1
+    pin: url.Pin
+    screen: int
+
+
+def _walked() -> tuple[_Walked, ...]:
+    """The screens of the views of the collection that is open: one each, and one for a trail in Why."""
     common = state.current().common
-    return url.decode(common.pins) if is_on() and common.collection else ()
+    pins = url.decode(common.pins) if is_on() and common.collection else ()
+    return tuple(
+        _Walked(number, pin, screen)
+        for number, pin in enumerate(pins, start=1)
+        for screen in range(1 + bool(pin.selection.attention.trail))
+    )
 
 
-def open_pin(pin: url.Pin, number: int = 0) -> None:
+def open_pin(pin: url.Pin, number: int = 0, screen: int = 0) -> None:
     """Open a view of the collection; `number`: which one of those that are presented, counted from 1."""
     kept = {name: state.current().value(name) for name in (*state.WAYS, "pins")}
-    state.put(pin.selection.changed(**kept | {"screen": 0, "pin": number}))
+    state.put(pin.selection.changed(**kept | {"screen": screen, "pin": number}))
     state.want_page(PAGES[pin.page].address)
 
 
-def _walk(pins: Sequence[url.Pin]) -> None:
+def _walk(screens: Sequence[_Walked]) -> None:
     """The bar that goes from one view of the collection to the next, with the caption of the one that is shown."""
-    at = min(state.current().common.pin, len(pins)) - 1
-    names = [pin.caption or pin.title for pin in pins]
+    common = state.current().common
+    at = bisect_right(screens, (common.pin, common.screen), key=lambda shown: (shown.number, shown.screen)) - 1
+    pins = [shown.pin for shown in screens]
+
+    def go(step: int) -> None:
+        number, pin, screen = screens[step]
+        open_pin(pin, number, screen)
+
     with st.container(key="present-bar", horizontal=True, vertical_alignment="center"):
-        present_steps(
-            at, len(pins), names=names, notes=[pin.note for pin in pins],
-            on_step=lambda step: open_pin(pins[step], step + 1),
-        )  # fmt: skip
+        names = [pin.caption or pin.title for pin in pins]
+        present_steps(at, len(pins), names=names, notes=[pin.note for pin in pins], on_step=go)
         st.html(f'<span dir="auto">{literal(pins[at].caption)}</span>')
 
 
@@ -90,7 +109,7 @@ def steps(count: int, field: str, first: int = 0) -> int:
 def enlarged(figure: "Figure", most: int = CHART_HEIGHT) -> "Figure":
     """A chart of plotly with letters and height for a projector, whose page is as large as the screen.
 
-    It is not higher than `most`.
+    It is not higher than `most`, except for the name of every bar.
     """
     spec = _with_large_letters(figure.to_dict())
     larger = type(figure)(spec)
@@ -108,9 +127,15 @@ def enlarged(figure: "Figure", most: int = CHART_HEIGHT) -> "Figure":
                 # The digits of an exponent would be smaller.
                 axis.exponentformat = "e"
     height = min(figure.layout.height or most, most)
-    for axis in larger.select_yaxes():
+    rows = [
+        (axis, SMALLEST_LETTERS * len(axis.tickvals or ()) / (axis.domain[1] - axis.domain[0] if axis.domain else 1))
+        for axis in larger.select_yaxes()
+    ]
+    if any(larger.select_traces({"type": "bar", "orientation": "h"})):
+        height = max(height, *(math.ceil(needed) for _axis, needed in rows))
+    for axis, needed in rows:
         # Names of many rows would lie over one another.
-        every = -(-len(axis.tickvals or ()) * SMALLEST_LETTERS // height)
+        every = math.ceil(needed / height)
         if every > 1 and axis.ticktext:
             axis.update(tickvals=axis.tickvals[::every], ticktext=axis.ticktext[::every])
     larger.update_layout(height=height, font_size=SMALLEST_LETTERS)
@@ -168,8 +193,8 @@ def for_visitors(page: str) -> str:
 
 def place() -> None:
     """Keep room for the code here, and show it as far as the run knows the view yet; and the bar of the collection."""
-    if pins := _walked():
-        _walk(pins)
+    if screens := _walked():
+        _walk(screens)
     st.session_state[_ROOM] = st.container(key="address-code").empty()
     draw()
 
@@ -292,8 +317,8 @@ def follow(pages: "Iterable[StreamlitPage]", opened: "StreamlitPage") -> None:
 
     Where a presentation of the collection begins, that is the page of its first view.
     """
-    if (pins := _walked()) and not state.current().common.pin:
-        open_pin(pins[0], 1)
+    if (screens := _walked()) and not state.current().common.pin:
+        open_pin(screens[0].pin, 1)
     wanted = state.page_wanted(opened.url_path)
     for page in pages:
         if page.url_path == wanted:

@@ -201,7 +201,7 @@ def sidebar(checkpoints: Sequence[str]) -> Callable[[], object]:
     return complete
 
 
-#: Pixels of the settings that every model has, and of the sentence below them, which would widen them.
+#: Pixels of the sentence below the settings, which would widen them.
 _ABOUT_WIDTH: Final = 270
 
 

@@ -65,6 +65,11 @@ def test_letters_of_a_chart_become_large_and_the_chart_stays_within_the_screen()
     # Those that are large enough stay; of a smaller chart the height stays.
     assert (sizes[0], sizes[2]) == (14, 13)
     assert enlarged(Figure(layout={"height": CHART_HEIGHT - 9})).layout.height == CHART_HEIGHT - 9
+    # Of numbers some are left out where they would lie over one another; a bar without its name says nothing.
+    rows = {"tickvals": list(range(40)), "ticktext": [f"row {row}" for row in range(40)]}
+    assert len(enlarged(Figure(Bar(x=[1], y=[2]), layout={"yaxis": rows})).layout.yaxis.ticktext) < 40
+    bars = enlarged(Figure(Bar(x=[1] * 40, y=rows["tickvals"], orientation="h"), layout={"yaxis": rows})).layout
+    assert (len(bars.yaxis.ticktext), bars.height >= 40 * SMALLEST_LETTERS) == (40, True)
     # An axis of powers of ten has neither small digits between them nor small exponents.
     axes = {"xaxis": {"type": "log"}, "yaxis": {"exponentformat": "power"}, "yaxis2": {"exponentformat": "SI"}}
     powers = enlarged(Figure(layout=axes)).layout

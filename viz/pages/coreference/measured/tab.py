@@ -117,7 +117,7 @@ def show() -> None:
         terms.caption(about)
     else:
         found.markdown(terms.explained(tables.first_sentence(scores)))
-        if said_of := _of_pair(scores, pair):
+        if not present.is_on() and (said_of := _of_pair(scores, pair)):
             terms.markdown(said_of)
         _show_scores(scores, file_name("coreference", scores.measure, case_set.name), about)
 
@@ -125,7 +125,7 @@ def show() -> None:
 def _of_pair(scores: "CoreferenceScores", pair: Pair) -> str:
     """How much the most accurate head of the set gives antecedent and distractor in the chosen pair, as Markdown; ""
     where that cannot be said."""
-    model, site = state.current().model, max(scores.sites.values(), key=lambda of: float(of.accuracy.value.max()))
+    model, site = state.current().model, max(scores.sites.values(), key=_highest)
     if not all(pair.cases) or pair.is_control:
         return ""
     try:
@@ -168,6 +168,32 @@ def _case_set() -> "data.CaseSet | None":
 
 
 def _show_scores(scores: "CoreferenceScores", name: str, about: str) -> None:
+    """The table, then the maps of each attention; on a projector one after another, the most accurate first."""
+    sites, is_presented = list(scores.sites.values()), present.is_on()
+    screen = present.steps(1 + len(sites), "screen")
+    if is_presented:
+        sites = sorted(sites, key=_highest, reverse=True)[screen : screen + 1]
+    if not (is_presented and sites):
+        _accuracies(scores, about)
+    # One scale for all: what glows in one attention would glow in the other.
+    widest = max(float(site.margin.value.abs().max()) for site in scores.sites.values())
+    for site in sites:
+        heading = _("{attention}: {row}", attention=written.label(site.site), row=tables.scored_row(site.site))
+        st.subheader(heading, anchor=False)
+        name_of_site = f"{name}-{file_name(site.site).removeprefix('headlight-')}"
+        _site(site, scores.unscored[site.site], name_of_site, max(figures.MARGIN_FLOOR, widest))
+    if is_presented:
+        return
+    _contrast(scores, name)
+    with st.container(horizontal=True):
+        controls.table_button(_("Heads (CSV)"), partial(tables.heads, scores), f"{name}-heads")
+        controls.table_button(_("Sentences (CSV)"), partial(tables.rows, scores), f"{name}-rows")
+    with st.expander(_("Formulas and sources"), key="measured-formulas"):
+        formulas.show(Path(__file__).with_name("formulas.md"))
+
+
+def _accuracies(scores: "CoreferenceScores", about: str) -> None:
+    """How often heads, the model and plain guesses are right."""
     st.html(html.table(tables.COLUMNS, tables.summary(scores), label=_("Accuracies compared")))
     _skipped(scores.skipped, said("Could not be read: {reasons}."))
     message = (
@@ -177,21 +203,11 @@ def _show_scores(scores: "CoreferenceScores", name: str, about: str) -> None:
         "finds the German sentence with the right pronoun more probable."
     )
     frame.caption(message, about=about)
-    if present.is_on():
-        return
-    # One scale for all: what glows in one attention would glow in the other.
-    widest = max(float(site.margin.value.abs().max()) for site in scores.sites.values())
-    for site in scores.sites.values():
-        heading = _("{attention}: {row}", attention=written.label(site.site), row=tables.scored_row(site.site))
-        st.subheader(heading, anchor=False)
-        name_of_site = f"{name}-{file_name(site.site).removeprefix('headlight-')}"
-        _site(site, scores.unscored[site.site], name_of_site, max(figures.MARGIN_FLOOR, widest))
-    _contrast(scores, name)
-    with st.container(horizontal=True):
-        controls.table_button(_("Heads (CSV)"), partial(tables.heads, scores), f"{name}-heads")
-        controls.table_button(_("Sentences (CSV)"), partial(tables.rows, scores), f"{name}-rows")
-    with st.expander(_("Formulas and sources"), key="measured-formulas"):
-        formulas.show(Path(__file__).with_name("formulas.md"))
+
+
+def _highest(site: "SiteScores") -> float:
+    """How often the most accurate head is right."""
+    return float(site.accuracy.value.max())
 
 
 def _translates() -> bool:
