@@ -57,8 +57,8 @@ def class_of(config: Any, tensors: Collection[str] | None = None) -> ModelClass:
     ]
     if not stated and not any(each.reads_sound for each in trunks) and any(map(_listens, named)):
         message = (
-            "This folder contains a model that reads sound together with something else ({kind}), which Headlight does "
-            "not do yet."
+            "This folder contains a model that reads sound together with other input ({kind}). Headlight does not open "
+            "such models yet."
         )
         raise CheckpointError(message, kind=str(config.model_type)[:60])
     # What compares pictures with texts is no part of a model that writes about them.
@@ -80,8 +80,8 @@ def class_of(config: Any, tensors: Collection[str] | None = None) -> ModelClass:
             )
             raise CheckpointError(message, kind=str(config.model_type)[:60])
         message = (
-            "This folder contains a model that reads text and pictures together ({kind}), which Headlight does not do "
-            "yet."
+            "This folder contains a model that reads text and pictures together ({kind}). Headlight does not open such "
+            "models yet."
         )
         raise CheckpointError(message, kind=str(config.model_type)[:60])
     raise CheckpointError(

@@ -59,7 +59,7 @@ def masked_choice(
     for ids, word in zip(filled, words, strict=True):
         if len(ids) != len(place.source) or ids[: place.row] != before or ids[place.row + 1 :] != after:
             raise InputTextError(
-                "“{word}” is more than one token of this model, but a mask replaces only one. Choose another word.",
+                "“{word}” is more than one token for this model, but a mask hides only one. Choose another word.",
                 word=word,
             )
         if ids[place.row] in special_ids:

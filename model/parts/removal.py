@@ -40,8 +40,10 @@ def heads_off(off: PartOff, heads: Mapping[str, Sequence[int]]) -> dict[str, Edi
     """Full hook name → what switches off all heads but the one that is kept. Raises as `places_of`."""
     places = places_of(off, heads)
     fewest = min(heads[site][layer] for site, layer in places)
-    if fewest < 2 or off.kept_head >= fewest:
-        message = "Heads in each attention of this model: {heads}. So head {kept} cannot be the only one that is kept."
+    if fewest < 2:
+        raise EditError("At least one attention in this model has only one head, so there are no others to switch off.")
+    if off.kept_head >= fewest:
+        message = "At least one attention in this model has only {heads} heads, so head {kept} cannot be kept alone."
         raise EditError(message, heads=fewest, kept=off.kept_head + 1)
     edits = [
         SwitchOff(site, layer, head)

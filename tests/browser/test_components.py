@@ -97,7 +97,7 @@ def test_cells_lie_over_their_tiles_arrow_keys_move_and_enter_opens(page: Page, 
     ):
         page.keyboard.press(key)
     expect(root.locator(".cell:focus")).to_have_attribute("aria-label", "L3 H2")
-    expect(root.get_by_role("status")).to_have_text(re.compile(r"^L3 H2: strongest .+ attends to .+, 0\.\d{3}$"))
+    expect(root.get_by_role("status")).to_have_text(re.compile(r"^L3 H2: largest weight 0\.\d{3}, from .+ to .+$"))
     page.keyboard.press("Enter")
     expect(page.get_by_text("open: (2, 1)")).to_be_visible()
     expect(root.locator(".cell:focus")).to_have_attribute("aria-label", "L3 H2, open")

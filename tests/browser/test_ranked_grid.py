@@ -57,7 +57,7 @@ def test_ranked_tiles_name_their_heads_and_open_them_by_click_and_by_keyboard(pa
     for key in ("Home", "ArrowRight", "ArrowDown", "ArrowDown", "End", "ArrowRight", "ArrowLeft"):
         page.keyboard.press(key)
     expect(root.locator(".cell:focus .cell-name")).to_have_text("L6 H7")
-    expect(root.get_by_role("status")).to_have_text(re.compile("^L6 H7: strongest "))
+    expect(root.get_by_role("status")).to_have_text(re.compile("^L6 H7: largest weight "))
     page.keyboard.press("Enter")
     expect(page.get_by_text("open: (5, 6)")).to_be_visible()
     expect(root.locator(".cell:focus")).to_have_attribute("aria-label", "L6 H7, Invented 7.05, open")

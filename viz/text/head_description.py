@@ -97,11 +97,13 @@ _UNUSUAL: Final[Mapping[str, tuple[str, str]]] = {
         said("Attends to unusually few tokens: as narrowly as uniform attention over {value} of them, {rank}."),
     ),
     "by distance": (
-        said("Attends by distance more than most heads: {value} of its picture depends on it alone, {rank}."),
+        said("More than most heads, attends by distance: {value} of its picture depends on it alone, {rank}."),
         "",
     ),
     "same keys": (
-        said("Attends to the same tokens in every row more than most heads: {value} of its picture, {rank}."),
+        said(
+            "More than most heads, attends to the same tokens in every row: {value} of its picture is the same, {rank}."
+        ),
         "",
     ),
 }
@@ -360,7 +362,9 @@ def _spread(number: "Number", description: "HeadDescription") -> list[str]:
 def _unusual(main: "Number", description: "HeadDescription") -> str:
     value, rank = _amount(main), _rank(main)
     if main.metric == "same keys" and main.rank > _FIRST * main.heads:
-        return _("Attends to the same tokens in every row: {value} of its picture.", value=value)
+        return _(
+            "Attends to the same tokens in every row: {value} of its picture is the same in all of them.", value=value
+        )
     if main.metric in _UNUSUAL:
         return _(_UNUSUAL[main.metric][main.value < main.middle], value=value, rank=rank)
     message = "More than most heads, it attends to {where}: {value} of its free weight, {rank}."
@@ -390,7 +394,7 @@ def _more(more: "More", description: "HeadDescription") -> Line:
             message = "But in rows of {words}, less goes to {where}: {share} of the free weight, in all rows {usual}."
             return Line(_(message, words=words, where=where, share=share, usual=usual))
         case "columns":
-            message = "Attends to the same tokens in every row: {value} of its picture."
+            message = "Attends to the same tokens in every row: {value} of its picture is the same in all of them."
             liked = [_("{token} {times}×", token=token, times=times) for token, times in _liked(description)]
             return Line(_(message, value=share), with_commas(liked))
         case "unusual":

@@ -173,12 +173,12 @@ METRICS: Final[Mapping[str, Metric]] = {
         meanings_at={
             DECODER: (
                 said(
-                    "Σ weight · |key − query|: how far before the token that its row reads a head attends, in tokens, "
-                    "on average"
+                    "Σ weight · |key − query|, the mean distance in tokens between the attended key and the token that "
+                    "the row reads"
                 ),
                 said(
-                    "Σ share of norms · |key − query|: how far before the token that its row reads a head attends, in "
-                    "tokens, on average"
+                    "Σ share of norms · |key − query|, the mean distance in tokens between the attended key and the "
+                    "token that the row reads"
                 ),
             ),
             CROSS: (

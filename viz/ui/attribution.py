@@ -149,8 +149,8 @@ def _show_test(explained: "Explained", names: "Mapping[Method, str]", choice: st
     rows = [_row(explained, method, names) for method in explained.scores]
     st.html(html.table(columns, rows, label=_("What each method ranks first")))
     frame.caption(
-        "Drop: mean over 1, 2 … all words hidden. Rank: the rank that a method gives to the word that costs most "
-        "when it is hidden alone. {what}",
+        "Drop: mean over hiding 1, 2, … and all words. Rank: a method's rank for the word whose hiding alone costs "
+        "most. {what}",
         what=what,
     )
 

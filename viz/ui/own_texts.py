@@ -46,7 +46,7 @@ def _of_sentences(command: str, *, writes: bool) -> tuple[str, str]:
     """The label and the help of the field for a file of sentences."""
     help_text = _(
         "UTF-8 text, .csv, .tsv or .jsonl, also compressed (.gz, .xz, .bz2), or .parquet; at most {most:,} sentences, "
-        "or a sample of as many. For more sentences use the command `{command}`.",
+        "or a random sample of that many. For more sentences use the command `{command}`.",
         most=text_files.MAX_SENTENCES,
         command=command,
     )

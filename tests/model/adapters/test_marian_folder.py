@@ -225,7 +225,7 @@ def test_parts_are_taken_out_while_it_writes_and_leave_nothing_behind(opened: Op
         assert torch.equal(memory(), whole), part
     for off, why in {
         PartOff("norms", layer=9): "no layer 9: layers are numbered from 0 to 1",
-        PartOff("heads", kept_head=4): "head 5 cannot be the only one",
+        PartOff("heads", kept_head=4): "head 5 cannot be kept alone",
     }.items():
         with pytest.raises(EditError, match=why), reader.parts.without(off):
             pass

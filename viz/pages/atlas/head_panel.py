@@ -124,7 +124,7 @@ def _strongest(atlas: "Atlas", view: View, layer: int, head: int) -> None:
                 _offer_why(number, look, atlas.texts[number], (view.site, layer, head))
     if looks:
         frame.caption(
-            "The largest weight of this head there: :blue-background[from] a word :orange-background[to] another."
+            "The head's largest weight per sentence: :blue-background[from] one word :orange-background[to] another."
         )
     if not is_heard:
         frame.caption(

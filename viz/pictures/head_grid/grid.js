@@ -359,7 +359,7 @@ export class HeadGrid extends View {
       key: tokenWithRole(key, ofKey),
       weight,
     };
-    const strongest = sentenceParts(_("{head}: strongest {query} attends to {key}, {weight}"), said);
+    const strongest = sentenceParts(_("{head}: largest weight {weight}, from {query} to {key}"), said);
     const { asks, isMean, isPreview } = this.header;
     const why = asks && !isMean && !isPreview ? [" ", whyLink({ site: asks, layer, head }, [at[0], at[1]])] : [];
     this.status.replaceChildren(...strongest, ...why);

@@ -137,7 +137,7 @@ export class FilmHeads {
       ...SMALL_BUTTON,
       className: "button small head",
       style: `--head:${this.colour(head)}`,
-      title: _("Click adds or removes this head, double-click shows only this head"),
+      title: _("Click to add or remove this head; double-click to show only this head"),
       ariaLabel: _("Head {number}", { number: head + 1 }),
       ondblclick: () => this.act.choose(this.state.layer, [head]),
     };
