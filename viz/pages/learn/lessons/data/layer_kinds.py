@@ -138,9 +138,9 @@ def in_turn(shipped: "Shipped", *, text: str, shown: Literal["steps", "paths", "
     """
     length = len(shipped.trace(text).source_tokens)
     settings = Settings(KERNEL, WINDOW)
-    paper = {
-        "self-attention": ("O(1)", "O(1)"), "recurrent": ("O(n)", "O(n)"), "convolution": ("O(1)", "O(n/k)"),
-        "dilated": ("O(1)", "O(log_k n)"), "restricted": ("O(1)", "O(n/r)"),
+    paper: dict[Kind, tuple[str, str | Message]] = {
+        "self-attention": ("O(1)", "O(1)"), "recurrent": ("O(n)", "O(n)"), "convolution": ("O(1)", said("O(n/k), §4")),
+        "dilated": ("O(1)", said("O(logₖ n), Table 1")), "restricted": ("O(1)", "O(n/r)"),
     }  # fmt: skip
     kinds: tuple[Kind, ...] = ("self-attention", "recurrent", "convolution", "dilated", "restricted")
     steps = {kind: sequential_steps(kind, length) for kind in kinds}

@@ -66,7 +66,7 @@ def counted(shipped: "Shipped") -> View:
         said("layer of the encoder"): said("attention + network + 2 norms"),
         said("layer of the decoder"): said("2 attentions + network + 3 norms"),
         said("embedding matrix"): "|V| · d_model",
-        said("model"): said("all layers, matrix and final norms"),
+        said("model"): said("all layers and matrix; with pre-norm also 2 final norms"),
     }
     of_both = zip(_sizes(BASE, base), _sizes(config, real), strict=True)
     rows: tuple[tuple[str | Message, ...], ...] = tuple(
@@ -80,18 +80,19 @@ def counted(shipped: "Shipped") -> View:
         "base_total": base.total, "attentions": attentions, "networks": networks, "embedding": real.embedding,
         "d_model": config.d_model, "d_ff": config.d_ff, "layers": config.num_layers, "vocabulary": config.vocab_size,
         "encoder_layer": _sizes(config, real)[3], "decoder_layer": _sizes(config, real)[4],
-        "share": real.embedding / real.total, "unshared": computed.total + 2 * real.embedding,
+        "part": networks / real.total, "share": real.embedding / real.total,
+        "unshared": computed.total + 2 * real.embedding,
         "shared": "one" if is_shared(shipped.translator) else "several",
     }  # fmt: skip
     largest = max(attentions, networks, real.embedding)
     of_largest = {
-        attentions: said("In the attentions"), networks: said("In the feed-forward networks"),
-        real.embedding: said("In the embedding matrix"),
+        attentions: said("The attentions"), networks: said("The feed-forward networks"),
+        real.embedding: said("The embedding matrix"),
     }  # fmt: skip
     found["verdict"] = of_largest[largest]
     caption = said(
         "The right column is counted in the checkpoint; the formulas give the same. |V| is {base:,} in the paper "
-        "(§5.1), {own:,} here.",
+        "(§5.1), {own:,} here. The paper's model is post-norm and has no final norms (lesson 5).",
         base=BASE.vocab_size, own=config.vocab_size,
     )  # fmt: skip
     return View(Rows(_COLUMNS, rows), found, caption, _FULL)
