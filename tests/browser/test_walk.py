@@ -13,6 +13,8 @@ from tests.browser.conftest import settled, visit
 from tests.browser.pointing import box_of, until
 
 TEXT = "It was late."
+#: What the buttons are called that zoom.
+NAMED = {"+": "Zoom in", "−": "Zoom out"}
 
 
 def walk(page: Page, url: str, query: str = "", text: str = TEXT) -> Locator:
@@ -60,6 +62,25 @@ def test_clicks_lead_from_the_model_to_a_product_and_the_trail_and_escape_lead_b
     expect(trail.last).to_contain_text("Output")
     trail.first.click()
     expect(picture.locator(".model-scene")).to_be_visible()
+    # A turn of the wheel leads one depth at once where nothing moves, however many events it has.
+    settled(page)
+    picture.locator("[data-node='encoder 2 2']").hover()
+    page.keyboard.down("Control")
+    for _ in range(6):
+        page.mouse.wheel(0, -2)
+    page.keyboard.up("Control")
+    expect(trail).to_have_count(2)
+    settled(page)
+    expect(trail).to_have_count(2)
+    picture.locator(".stratum").nth(1).hover()
+    expect(picture.locator(".tooltip")).to_contain_text("→")
+    # The button that was pressed keeps the focus; where it leads nowhere, the one that leads back has it.
+    for name, count, kept in (("+", 3, "+"), ("−", 2, "−"), ("−", 1, "+")):
+        picture.get_by_role("button", name=NAMED[name]).focus()
+        page.keyboard.press("Enter")
+        expect(trail).to_have_count(count)
+        settled(page)
+        expect(picture.get_by_role("button", name=NAMED[kept])).to_be_focused()
 
 
 @pytest.mark.long

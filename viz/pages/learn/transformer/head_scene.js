@@ -1,7 +1,7 @@
 // The third depth: one row of a head, from query and keys below to what the head adds above, on the columns of its layer.
 // Pointing at a key lights its column in all pictures; a click, or Enter, goes into it. The tokens at the foot are the
 // keyboard's way in.
-import { consume, isCombination, reachByTab } from "../../../pictures/shared/items.js";
+import { closest, consume, isCombination, reachByTab } from "../../../pictures/shared/items.js";
 import { _, plural } from "../../../pictures/shared/messages.js";
 import { button, element, tokenElement } from "../../../pictures/shared/picture.js";
 import { LayerMachine } from "./layer_machine.js";
@@ -227,7 +227,7 @@ export class HeadScene {
       );
     } else if (note) {
       this.walk.tooltip.show(event, "", query, _("output"), note);
-    } else this.walk.tooltip.hide();
+    } else if (!closest(event, ".stratum")) this.walk.tooltip.hide();
   }
 
   /** All numbers of one key, a line each; or what is known of the keys that have no column. @param {number} column */

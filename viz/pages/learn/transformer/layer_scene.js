@@ -245,7 +245,7 @@ export class LayerScene {
     const strip = image && this.strips.get(image);
     if (bar) this.tellPart(event, this.data.parts[Number(bar.dataset.part)]);
     else if (image && strip) this.tellNumber(event, image, strip);
-    else this.walk.tooltip.hide();
+    else if (!closest(event, ".stratum")) this.walk.tooltip.hide();
   }
 
   /** @param {PointerEvent} event @param {Part} part */

@@ -256,7 +256,7 @@ export class StepPictures {
     const cell = cellOf(output);
     const top = SUM + RIVER + this.columns.numberHeight + 4;
     const picture = this.begin(top + output.length * cell + 2, 5).grounds(this.data);
-    const bound = Math.max(largestSize(weighted), largestSize(output));
+    const bound = Math.max(largestSize(weighted), largestSize(output), largestSize(restWeighted ?? []));
     const { weights, restWeight } = this.shown;
     const [strips, shares] = restWeighted
       ? [

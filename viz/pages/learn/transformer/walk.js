@@ -78,6 +78,7 @@ export class Walk extends PlayerView {
   /** @type {ModelColumns} */ columns;
   /** What a file has instead of Python. @type {KeptWalk | null} */ kept = null;
   /** @type {Scene | null} */ scene = null;
+  /** The one that was shown last: another may be on its way. @type {Scene | null} */ crossed = null;
   /** What the scene was drawn of. */ drawn = "";
   /** How wide it is, in its own pixels. */ width = 0;
   /** What the words above it were drawn of. @type {{ text: string, header: WalkHeader | null }} */ said = {
@@ -104,7 +105,7 @@ export class Walk extends PlayerView {
     goIn: (point, target) => this.goIn(point, target),
     goOut: () => this.zoomOut(),
     back: () => this.goBack(),
-    height: () => (this.scene?.picture ?? this.holder).clientHeight,
+    height: () => (this.scene?.picture ?? this.holder).getBoundingClientRect().height,
     keeps: (scene) => scene === this.model?.element,
   });
 
@@ -134,10 +135,6 @@ export class Walk extends PlayerView {
   /** How wide it is: measured when nothing else has changed, for the browser lays all out to tell. */
   measure() {
     this.width = this.holder.clientWidth;
-    // The keys of a head stay in sight below the head of the page.
-    const head = document.querySelector(".st-key-page-head")?.clientHeight ?? 0;
-    const before = this.root.style.getPropertyValue("--page-head");
-    if (before !== `${head}px`) this.root.style.setProperty("--page-head", `${head}px`);
   }
 
   /** @param {{ header: WalkHeader, arrays: Uint8Array<ArrayBuffer>[] }} payload */
@@ -163,6 +160,7 @@ export class Walk extends PlayerView {
     });
     this.model?.ended.abort();
     this.model = null;
+    this.left = null;
     this.drawn = "";
     this.root.style.setProperty("--walk-changed", this.header.colours.position);
     /** @type {Record<string, string>} */
@@ -205,7 +203,7 @@ export class Walk extends PlayerView {
   goBack() {
     const { left } = this;
     if (!left) return;
-    Object.assign(this, { scene: left.scene, drawn: left.drawn });
+    Object.assign(this, { scene: left.scene, drawn: left.drawn, crossed: left.scene });
     this.holder.dataset.depth = left.depth;
     this.change(left.place);
     if (!this.isHere) this.flush();
@@ -376,7 +374,6 @@ export class Walk extends PlayerView {
     const before = this.holder.dataset.depth;
     const isDeeper = DEPTHS.indexOf(this.state.depth) > DEPTHS.findIndex((name) => before?.startsWith(name));
     const hadFocus = this.holder.matches(":focus-within");
-    const last = this.scene;
     const { place = this.state } = this.left ?? {};
     this.scene = scene;
     this.drawn = "";
@@ -391,6 +388,8 @@ export class Walk extends PlayerView {
     if (fades && !(await this.isNext(scene))) return;
     this.tooltip.hide();
     this.zoom.show(scene.element);
+    const last = this.crossed;
+    this.crossed = scene;
     scene.arrive?.();
     // What had the focus is gone; keys, and the wheel, still mean the picture.
     if (hadFocus && !scene.element.matches(":focus-within")) this.root.focus({ preventScroll: true });
@@ -419,7 +418,7 @@ export class Walk extends PlayerView {
     };
     this.complete = () => add(later.length);
     const next = () => {
-      if (scene !== this.scene || !later.length) return;
+      if (scene !== this.scene || !later.length || this.ended.signal.aborted) return;
       if (ahead || (this.isSeen && this.zoom.isAlone)) add(1);
       requestAnimationFrame(next);
     };
@@ -490,10 +489,17 @@ export class Walk extends PlayerView {
     const into = zoom("+", _("Zoom in (+)"), () => this.zoomIn());
     out.disabled = depth === "model";
     into.disabled = !this.hasInner;
-    const hadFocus = this.buttons.matches(":focus-within");
-    this.buttons.replaceChildren(out, into, ...this.editButtons(), ...(stop ? [back] : []), on);
+    const [edit] = this.editButtons();
+    const all = { out, into, edit, back: stop ? back : undefined, on };
+    for (const [name, each] of Object.entries(all)) if (each) each.dataset.does = name;
+    const had = /** @type {HTMLElement | null} */ (this.buttons.querySelector(":focus"))?.dataset.does;
+    const there = Object.values(all).flatMap((each) => each ?? []);
+    this.buttons.replaceChildren(...there);
     this.told.replaceChildren(words);
-    if (hadFocus) on.focus();
+    if (!had) return;
+    // The same one; else the one that leads back.
+    const beside = had === "back" || had === "on" ? [on, back] : [into, out];
+    [...there.filter(({ dataset }) => dataset.does === had), ...beside].find(({ disabled }) => !disabled)?.focus();
   }
 
   /** What the model may be compared with: its open head changed, or the reference read. */

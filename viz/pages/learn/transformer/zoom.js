@@ -47,7 +47,7 @@ export class Zoom {
   /** The scene that was shown before. @type {HTMLElement | null} */ before = null;
   /** How far the way from that one is, where it leads, and what moves. @type {{ far: number, to: number, isDeeper: boolean, movers: Mover[], offset: { x: number, y: number }, at: number, ms: number } | null} */ way =
     null;
-  /** What a wheel asks for while the next scene is not yet there. @type {{ point: Point, to: number, until: number } | null} */ turn =
+  /** What a wheel asks for while the next scene is not yet there. @type {{ point: Point, to: number, isDeeper: boolean, until: number } | null} */ turn =
     null;
   turnedAt = -Infinity;
   scrolledAt = -Infinity;
@@ -61,10 +61,16 @@ export class Zoom {
     this.root = root;
     this.act = act;
     holder.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
-    holder.addEventListener("touchmove", (event) => this.pinch(event), { passive: false });
-    holder.addEventListener("touchend", () => {
-      this.apart = 0;
-    });
+    const pinch = (/** @type {TouchEvent} */ event) => this.pinch(event);
+    holder.addEventListener("touchmove", pinch, { passive: false });
+    for (const name of /** @type {const} */ (["touchstart", "touchend", "touchcancel"]))
+      holder.addEventListener(name, ({ touches }) => {
+        this.apart = 0;
+        // Where a finger began hears of it to the end, in the page or not: a scene may go meanwhile.
+        if (touches.length === 2)
+          for (const { target } of touches)
+            target.addEventListener("touchmove", /** @type {EventListener} */ (pinch), { passive: false });
+      });
     const note = (/** @type {Event} */ { timeStamp }) => {
       this.scrolledAt = timeStamp;
     };
@@ -90,10 +96,15 @@ export class Zoom {
     if (!event.ctrlKey && (scrolls || !(isGoingOn || (isHeld && !isScrolling)))) return;
     const pixels = clamp(-MOST_PIXELS, -event.deltaY * (event.deltaMode ? 30 : 1), MOST_PIXELS);
     // At the outermost scene what is left of a turn is the page's.
-    if (!event.ctrlKey && pixels < 0 && !this.way && !this.act.hasOuter()) return;
+    if (!event.ctrlKey && pixels < 0 && !this.way && !this.waits && !this.act.hasOuter()) return;
     consume(event);
     this.turnedAt = event.timeStamp;
     this.by(Math.exp(pixels * PER_PIXEL), event, /** @type {Element | null} */ (event.target));
+  }
+
+  /** Whether a turn waits for the next scene. */
+  get waits() {
+    return this.turn !== null && performance.now() < this.turn.until;
   }
 
   /** Whether a wheel is being turned. */
@@ -108,7 +119,7 @@ export class Zoom {
     const [a, b] = event.touches;
     const { apart: last } = this;
     this.apart = Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY);
-    if (!last) return;
+    if (!last || last === this.apart) return;
     const middle = { clientX: (a.clientX + b.clientX) / 2, clientY: (a.clientY + b.clientY) / 2 };
     const over = document.elementFromPoint(middle.clientX, middle.clientY);
     const inner = over?.shadowRoot?.elementFromPoint(middle.clientX, middle.clientY) ?? over;
@@ -121,9 +132,9 @@ export class Zoom {
     const far = Math.log(factor) / WHOLE_WAY;
     const { way, turn } = this;
     if (way) way.to = clamp(0, way.to + (way.isDeeper ? far : -far), 1);
-    else if (turn && performance.now() < turn.until) turn.to += Math.abs(far);
+    else if (turn && this.waits) turn.to = Math.max(0, turn.to + (turn.isDeeper ? far : -far));
     else if (performance.now() > this.restsUntil && (far > 0 ? this.act.hasInner() : this.act.hasOuter())) {
-      this.turn = { point, to: Math.abs(far), until: performance.now() + WAITS_MS };
+      this.turn = { point, to: Math.abs(far), isDeeper: far > 0, until: performance.now() + WAITS_MS };
       if (far > 0) this.act.goIn(point, target);
       else this.act.goOut();
     }
@@ -179,11 +190,13 @@ export class Zoom {
 
   /** Lead from the scene before to the one that is shown: at once, or frame by frame. @param {[Bands, Bands] | null} bands of both @param {boolean} isDeeper */
   cross(bands, isDeeper) {
-    const { before, shown, turn } = this;
+    const { before, shown, turn, waits } = this;
     this.turn = null;
+    // One turn leads one depth, at once too.
+    if (isStill()) this.restsUntil = performance.now() + TURN_MS;
     if (!before || !shown) return;
     if (!bands || isStill()) return this.end();
-    const isTurned = turn !== null && performance.now() < turn.until;
+    const isTurned = turn !== null && waits;
     const pairs = [...bands[0]].flatMap(([name, { box }]) => {
       const same = bands[1].get(name);
       return same ? [{ name, before: box, shown: same.box }] : [];
@@ -309,7 +322,12 @@ function offsetAt({ clientX, clientY }, pairs) {
   const { before, shown } = pairs.find(isOver) ?? pairs[0] ?? {};
   if (!before || !shown) return { x: 0, y: 0 };
   const [across, down] = [(clientX - before.x) / (before.width || 1), (clientY - before.y) / (before.height || 1)];
-  return { x: clientX - shown.x - across * shown.width, y: clientY - shown.y - down * shown.height };
+  // Beside what opens, nothing is under the point.
+  const isIn = (/** @type {number} */ part) => part >= 0 && part <= 1;
+  return {
+    x: isIn(across) ? clientX - shown.x - across * shown.width : 0,
+    y: isIn(down) ? clientY - shown.y - down * shown.height : 0,
+  };
 }
 
 /** The box around several parts. @param {Element[]} parts */
