@@ -128,7 +128,7 @@ def brought(shipped: "Shipped", *, text: str, other: str, head: str, word: str, 
     caption = said(
         "One bar per part of what is read at “{read}”, traced through the feed-forward layers above it. They "
         "add up to {total:.2f}. How it is read: what is asked of “{read}” differs between the sentences too (weights, "
-        "norms, keys). Learned constants: biases.",
+        "layer norms, keys). Learned constants: biases.",
         read=read, total=step.total,
     )  # fmt: skip
     return View(_of_parts(shares), found, caption, _full(text, other, reason))
