@@ -204,7 +204,7 @@ def test_a_film_fills_a_screen_page_down_goes_a_step_and_the_code_follows(page: 
         ("/atlas?", (".st-key-atlas-maps",), ".st-key-choices"),
         ("/compare?", (".st-key-movement",), ".st-key-choices"),
         ("/compare?lab=Measured&", (".js-plotly-plot >> nth=0",) * 2, ".st-key-choices"),
-        ("/?view=Why&", (".st-key-why", ".st-key-why-picture"), "[data-testid='stExpander']"),
+        ("/?view=Why&", (".st-key-why", ".st-key-why-picture"), "[data-testid='stMain'] [data-testid='stExpander']"),
     ],
 )
 def test_other_pages_fit_a_screen_too(
