@@ -19,7 +19,7 @@ def root(page: Page, serve: Serve) -> Locator:
     page.goto(serve(HERE / "demo_picture_attention.py"))
     root = page.locator(".picture-attention[data-ready='1']")
     root.wait_for()
-    expect(page.locator(".head-grid[data-ready='1'] .axes")).to_contain_text("with what ▁house gives")
+    expect(page.locator(".head-grid[data-ready='1'] .axes")).to_contain_text("weight that ▁house gives")
     return root
 
 

@@ -103,10 +103,7 @@ test("what is seen is said in words, counted from one", () => {
     extentSentence(spans(span(0, 4000, 4000), span(100.5, 50, 4000)), [1, 1]),
     "Queries 1–4,000 of 4,000, keys 101–151 of 4,000; every number is exact.",
   );
-  assert.match(
-    extentSentence(spans(view.wholeSpan(9), view.wholeSpan(9)), [2, 4]),
-    /maximum of up to 2 × 4 numbers\.$/,
-  );
+  assert.match(extentSentence(spans(view.wholeSpan(9), view.wholeSpan(9)), [2, 4]), /largest of up to 2 × 4 values\.$/);
 });
 
 test("a cell says whose message attends to whose, and nothing of what is no chat", () => {

@@ -126,7 +126,7 @@ def copies_of_layer(own: Tensors, layer: str, to: str) -> Tensors:
 #: What is changed in a folder → its kind of model, and how the folder is refused.
 Wrong = tuple[str, str | None, Change, dict[str, object], str]
 WRONG: dict[str, Wrong] = {
-    "fewer layers": ("bert", "masked", dict, {"num_hidden_layers": 1}, "contain bert.encoder.layer.1.*no place"),
+    "fewer layers": ("bert", "masked", dict, {"num_hidden_layers": 1}, "contain bert.encoder.layer.1.*does not have"),
     "more layers": ("bert", "masked", dict, {"num_hidden_layers": 3}, "lack bert.encoder.layer.2"),
     "no table": ("gpt2", None, without("wte"), {}, "lack lm_head.weight and 1 more"),
     "no last norm": ("gpt2", None, without("ln_f"), {}, "lack .*ln_f"),

@@ -169,7 +169,7 @@ REFUSED: dict[str, tuple[Callable[[], bytes], str]] = {
     "drawing": (lambda: b"<?xml version='1.0'?>\n<svg xmlns='http://www.w3.org/2000/svg'/>", "type SVG"),
     "TIFF": (lambda: saved(quarters(), "TIFF"), "type TIFF"),
     "TIFF of floats": (lambda: saved(Image.fromarray(np.full((4, 4), np.nan, np.float32)), "TIFF"), "type TIFF"),
-    "raw": (lambda: b"II*\0\x10\0\0\0CR\x02\0" + bytes(90), "type RAW"),
+    "raw": (lambda: b"II*\0\x10\0\0\0CR\x02\0" + bytes(90), "type camera RAW"),
     "HEIC": (lambda: b"\0\0\0\x18ftypheic" + bytes(90), "type HEIC"),
     "AVIF": (lambda: b"\0\0\0\x18ftypavif" + bytes(90), "type AVIF"),
     "PDF": (lambda: b"%PDF-1.7\n", "type PDF"),

@@ -27,7 +27,7 @@ def test_the_film_says_where_probabilities_end_and_why(trained_with: Callable[[d
     note = sent_to(app, "decode_player")[0][0]["note"]
     assert "label smoothing ε = 0.2" in note
     # 1 − 0.2 + 0.2 / 370 pieces
-    assert "ends near 80%" in note
+    assert "near 80%" in note
 
 
 @pytest.mark.parametrize(

@@ -55,8 +55,8 @@ def sweep(table: HeadEffects, words: list[tuple[str, str]]) -> str:
 
 def test_the_head_that_flips_a_choice_is_named_or_that_none_does_and_many_are_counted() -> None:
     said = sweep(effects({(0, 21): -4.5, (1, 21): -1.0, (0, 1): -3.0}), [ES, SIE])
-    assert "cross L2 H2 flips the choice: A from “es” to “sie”" in said
-    assert "B from" not in said
+    assert "cross L2 H2 flips the choice: A changes from “es” to “sie”" in said
+    assert "B changes" not in said
     assert "No other head does" in said
     # Of several, the one that moves it most comes first.
     said = sweep(effects({(0, 1): -4.5, (0, 21): -6.0, (0, 6): -4.25}), [ES, SIE])
