@@ -95,7 +95,7 @@ for name in ("path/to/a/gpt2", "path/to/it"):
 
 # A speech model, and the sound that ships with times of the words that this model writes about it.
 import torch
-from MODEL.analysis.timing.command import heard_in
+from MODEL.analysis.timing.transcript import transcript_of
 from MODEL.opening import open_reader
 from MODEL.sources import sound_file
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
@@ -117,7 +117,7 @@ WhisperForConditionalGeneration(WhisperConfig(
 )).save_pretrained("WHISPER")
 Path("SOUNDS").mkdir()
 shutil.copy(sound_file.EXAMPLE_WORDS.with_suffix(".flac"), "SOUNDS/a.flac")
-words = heard_in(open_reader(Path("WHISPER")).of_file("SOUNDS/a.flac").trace("")).words
+words = transcript_of(open_reader(Path("WHISPER")).of_file("SOUNDS/a.flac").trace("")).words
 rows = [f"{word.text},{at / 10},{at / 10 + 0.1}" for at, word in enumerate(words) if word.text.isalnum()]
 Path("SOUNDS/a.csv").write_text("\\n".join(["word,start,end", *rows]), encoding="utf-8")
 """
