@@ -22,7 +22,7 @@ def translate(logits_after: Callable[[list[int]], Tensor], begin: int, end: int,
 
 def look_up(query: Tensor, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
     """Look up one query [d_k] in keys [key, d_k]: an average of their values [key, d_v], and its weights (§3.2)."""
-    scores = keys @ query / len(query) ** 0.5  # how well each key matches
+    scores = keys @ query / len(query) ** 0.5  # how well each key matches; why ÷ √dₖ: lesson 2
     powers = scores.exp()
     weights = powers / powers.sum()  # they sum to 1
     output = sum(weight * value for weight, value in zip(weights, values, strict=True))

@@ -76,7 +76,9 @@ def by_hand(
             ]  # fmt: skip
             rows.append((said("sum"), "", "", "", f"{powers.sum():.2f}", f"{weights.sum():.2f}"))
             caption = said(
-                "The query of “{word}” is {query}. The weights sum to 1.", word=tokens[-1], query=_vector(own)
+                "The query of “{word}” is {query}. The weights sum to 1. Numbers are rounded.",
+                word=tokens[-1],
+                query=_vector(own),
             )
         case "output":
             names = (said("weight"), said("value"), said("weight × value"))
@@ -108,7 +110,7 @@ def products(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
     }  # fmt: skip
     product = said("product")
     picture = Bars(labels=[str(at + 1) for at in range(len(terms))], series={product: terms}, number=product)
-    caption = said("One bar for each component: that of the query times that of the key. Their sum is q · k.")
+    caption = said("One bar for each component: the query's times the key's. Their sum is q · k.")
     choices = {"text": text, "site": site, "layer": layer, "head": number, "token": at, "key_token": best}
     return View(picture, found, caption, FullPage(_FULL.page, {**_FULL.choices, **choices}))
 

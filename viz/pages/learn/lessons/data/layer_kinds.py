@@ -179,10 +179,13 @@ def influence(shipped: "Shipped", *, kind: Kind, layers: int) -> View:
         column_tokens=[str(position + 1) for position in range(LENGTH)],
         scale=ColourScale.root(said("influence"), float(values.max())),
         title=said_plural(
-            "Influence after {count} layer of {kind}", "Influence after {count} layers of {kind}", layers, kind=name
+            "Influence after {count} layer: {kind}", "Influence after {count} layers: {kind}", layers, kind=name
         ),
-        label=said(
-            "How much each input matters to each output of {kind} after {layers} layers.", kind=name, layers=layers
+        label=said_plural(
+            "{kind}: how much each input matters to each output after {count} layer.",
+            "{kind}: how much each input matters to each output after {count} layers.",
+            layers,
+            kind=name,
         ),
         row_name=said("output"),
         column_name=said("input"),

@@ -322,7 +322,9 @@ def penalty(shipped: "Shipped", *, length: int) -> View:
         "at_double": length_penalty(2 * length, ALPHA), "none": length_penalty(length, 0.0),
         "ratio": length_penalty(2 * length, ALPHA) / length_penalty(length, ALPHA),
     }  # fmt: skip
-    found["verdict"] = said("Less than doubled") if float(found["ratio"]) < 2 else said("Doubled or more")
+    found["verdict"] = (
+        said("It grows, but does not double") if float(found["ratio"]) < 2 else said("It at least doubles")
+    )
     picture = Curves(
         x=lengths.astype(float), lines=lines, x_name=said("tokens"), y_name=said("length penalty"),
         upright=float(length),

@@ -33,8 +33,8 @@ PRESETS: Final[Mapping[str, Message]] = {
     "no-dropout": said("no dropout"),
     "no-smoothing": said("no smoothing"),
     "convolutional": said("convolutional"),
-    "gru": said("gru"),
-    "gru-without-attention": said("gru without attention"),
+    "gru": said("GRU"),
+    "gru-without-attention": said("GRU without attention"),
 }
 #: The head that is most worth seeing of the sentence, as the attention page opens on it.
 FINDING: Final = "finding"
