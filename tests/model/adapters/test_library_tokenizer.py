@@ -55,6 +55,13 @@ def test_bytes_that_are_no_whole_character_are_readable_and_join_to_one(
     assert "🐈" in whole_words(tokens, made.special_tokens).labels[1]
 
 
+def test_an_added_token_in_another_script_is_shown_as_it_is_written(tmp_path: Path) -> None:
+    save_tokenizer(tmp_path, "bytes")
+    tokenizer = transformers.AutoTokenizer.from_pretrained(str(tmp_path))
+    tokenizer.add_tokens(["动物"])
+    assert "动物" in LibraryTokenizer(tokenizer).encode("the 动物 cat").tokens
+
+
 def test_a_line_that_ends_is_a_sign_of_its_own_and_the_next_word_begins(
     pieces: Callable[[str], LibraryTokenizer],
 ) -> None:

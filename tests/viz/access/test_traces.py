@@ -144,3 +144,15 @@ def test_the_least_sure_step_has_the_closest_best_other_token() -> None:
     found = least_sure_step(trace)
     assert leads[found] == pytest.approx(min(leads))
     assert leads[found] < max(leads)
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"), [("t5", ("adds a bias",)), ("gemma2", ("soft cap",)), ("gpt_oss", ("sink takes",)), ("gpt2", ())]
+)
+def test_what_a_model_does_to_a_score_beyond_the_formula_is_said(
+    tmp_path: Path, kind: str, said: tuple[str, ...]
+) -> None:
+    zoo.save_model(tmp_path, kind, "metaspace")
+    trace = open_reader(tmp_path).trace(TEXT)
+    told = attention.added_to_scores(trace, trace.sites[0], 0, 0, 2, 1)
+    assert [part for part in ("adds a bias", "soft cap", "sink takes") if part in told] == list(said)

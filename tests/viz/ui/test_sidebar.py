@@ -36,3 +36,9 @@ def test_sentences_of_before_are_a_click_away_cut_at_a_length(app: AppTest) -> N
     assert {fits, cut[:70] + " …"} <= before.keys()
     before[fits].click().run()
     assert app.text_area(key="text").value == fits
+
+
+def test_a_device_that_a_link_chose_is_offered_beside_the_others(app: AppTest) -> None:
+    opened(app, device="cpu")
+    (chosen,) = (group for group in app.button_group if str(group.key).startswith("device"))
+    assert {"CPU", "Automatic"} <= set(chosen.options)
