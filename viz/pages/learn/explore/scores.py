@@ -103,8 +103,8 @@ def _how_to_read(chosen: dict[str, data.Sample], width: int) -> str:
     ratio = dot.spread.median / scaled.spread.median
     message = (
         "Each bar is the weight of one of 32 random keys, the largest first, for the median query of 256. At d_k = "
-        "{width:,} the plain dot product gives **{dot:.0%}** to one key, the scaled one {scaled:.0%}: the scores of "
-        "the plain one have {ratio:.1f} × the standard deviation. In the corner are medians over all queries: the "
+        "{width:,} the plain dot product gives **{dot:.0%}** to one key, the scaled one {scaled:.0%}: the standard "
+        "deviation of the plain scores is {ratio:.1f} times as large. In the corner are medians over all queries: the "
         "standard deviation of a query's scores, the entropy of its weights, and ‖∂ weights / ∂ scores‖, the gradient "
         "that passes through the softmax. W and v are random as in a new layer."
     )

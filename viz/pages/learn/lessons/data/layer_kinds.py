@@ -124,8 +124,8 @@ def projections(shipped: "Shipped", *, text: str, width: int) -> View:
         labels=labels, series={said("products"): values}, number=said("multiplications (millions)"), digits=2, marked=0
     )
     caption = said(
-        "One layer over {length} tokens at d = {width}. The first two bars are the parts of the third. Recurrent is a "
-        "GRU, with 6nd² products.",
+        "One layer over {length} tokens at d = {width}. The first two bars are the parts of the third. The recurrent "
+        "layer is a GRU, with 6nd² products.",
         length=length, width=width,
     )  # fmt: skip
     return View(picture, found, caption, _FULL)

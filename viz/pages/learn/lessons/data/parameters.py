@@ -127,7 +127,7 @@ def base_and_big(shipped: "Shipped") -> View:
     )  # fmt: skip
     caption = said(
         "Tables 2 and 3 and §5.2 of the paper. BLEU on newstest2014 is that of averaged checkpoints: the last 5 of the "
-        "base model, the last 20 of the big one (§6.1). The last column is counted in the checkpoint."
+        "base model, the last 20 of the big one (§6.1). The last column is read from the checkpoint."
     )
     return View(Rows(columns, rows), found, caption, _FULL)
 

@@ -127,8 +127,8 @@ def brought(shipped: "Shipped", *, text: str, other: str, head: str, word: str, 
     }  # fmt: skip
     caption = said(
         "One bar per part of what is read at “{read}”, traced through the feed-forward layers above it. They "
-        "add up to {total:.2f}. How it is read: what is asked of “{read}” differs between the sentences too (weights, "
-        "layer norms, keys). Learned constants: biases.",
+        "add up to {total:.2f}. “How it is read”: the weights, layer norms and keys with which “{read}” is read differ "
+        "between the sentences, too. “Learned constants”: biases.",
         read=read, total=step.total,
     )  # fmt: skip
     return View(_of_parts(shares), found, caption, _full(text, other, reason))
@@ -181,8 +181,8 @@ def exchanged(shipped: "Shipped", *, text: str, other: str, head: str, word: str
         Column(said("written"), language="de"),
     )
     caption = said(
-        "Each row runs the decoder again: for the words named on the left it reads their encoder output from the other "
-        "sentence."
+        "For each row the decoder runs again: at the words named on the left, it reads what the encoder wrote in the "
+        "other sentence."
     )
     return View(Rows(columns, rows), found, caption, _full(text, other, reason))
 

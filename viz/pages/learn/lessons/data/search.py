@@ -136,7 +136,9 @@ def without_part(
         Column(_WITHOUT[part], language=_GERMAN),
     )
     rows = tuple(zip(texts, whole, map(differing, whole, shown), strict=True))
-    caption = said("Removed from the trained model, in every layer; the remaining parts were trained together with it.")
+    caption = said(
+        "The part is removed from every layer of the trained model; the remaining parts were trained together with it."
+    )
     return View(
         Rows(columns, rows),
         found,
@@ -257,7 +259,7 @@ def greedy_and_beam(shipped: "Shipped", *, text: str) -> View:
     )
     columns = (Column(said("search")), Column(said("German"), language="de"), *_NUMBERS)
     caption = said(
-        "log p: the sum over all tokens. Score: the same divided by the length penalty. Differences are marked."
+        "log p: the sum over all tokens. Score: log p divided by the length penalty. Differences are marked."
     )
     return View(Rows(columns, rows), found, caption, _full(text, WIDTH, ALPHA))
 

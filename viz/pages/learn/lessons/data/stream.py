@@ -45,7 +45,7 @@ def fired(shipped: "Shipped", *, text: str, word: str) -> View:
     labels = [said("layer {number}", number=number) for number, _ in enumerate(counts, 1)]
     number = said("active hidden units, of {units:,}", units=units)
     picture = Bars(labels=labels, series={said("units"): counts}, number=number, digits=0)
-    caption = said("One bar per layer of the encoder: the hidden units that are active for “{word}”.", word=word)
+    caption = said("One bar per layer of the encoder: how many hidden units are active for “{word}”.", word=word)
     return View(picture, found, caption, _follow(shipped, text, word))
 
 

@@ -49,8 +49,8 @@ def through(shipped: "Shipped", *, text: str, presets: list[str]) -> View:
     rows = tuple((PRESETS[preset], own) for preset, own in zip(presets, texts, strict=True))
     picture = Rows((Column(said("small model")), Column(said("German"), language="de")), rows)
     caption = said(
-        "Small models, each trained in the same way for 2,000 steps; differences from the first are marked. All with "
-        "seed 0."
+        "The small models were all trained in the same way for 2,000 steps, with seed 0. Differences from the first "
+        "are marked."
     )
     choices = {"text": text, "experiments_tab": "Ablations", "ablations": tuple(presets), "ablations_chosen": True}
     return View(picture, found, caption, FullPage("experiments", choices))
@@ -117,8 +117,8 @@ def differences(shipped: "Shipped", *, presets: list[str]) -> View:
         Column(said("Table 3"), is_number=True),
     )  # fmt: skip
     caption = said(
-        "BLEU minus the full model. A difference counts if it exceeds the sum of the two standard deviations on "
-        "every set."
+        "BLEU minus that of the full model. A difference counts if it exceeds the sum of the two standard deviations "
+        "on every set."
     )
     choices = {"experiments_tab": "Ablations", "ablations": tuple(presets), "ablations_chosen": True}
     return View(Rows(columns, tuple(rows)), found, caption, FullPage("experiments", choices))
