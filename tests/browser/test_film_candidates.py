@@ -31,7 +31,7 @@ def test_candidates_have_probabilities_a_sum_and_a_rank_and_sliders_change_them_
     expect(shown_rows(root).first).to_contain_text("✓")
     expect(shown_rows(root).first.locator(".bar-value").first).to_have_text(re.compile(r"^\d+\.\d%$"))
     expect(root.locator(".bar-now").nth(1)).to_have_text(re.compile(r"^[\d,.]+ × less$"))
-    expect(root.locator(".together")).to_contain_text("Together, these 10")
+    expect(root.locator(".together")).to_contain_text("These 10 together")
     expect(root.locator(".numbers")).to_contain_text(re.compile(r"Rank1.*nats"))
     # Sliders change the bars at once and grey what is left out.
     bar, width = shown_rows(root).first.locator(".bar-fill"), "bar => bar.style.width"

@@ -87,7 +87,7 @@ def test_why_is_one_press_from_a_cell_and_asks_about_exactly_that_cell(
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("button", "key", "rival", "twin"),
-    [("Why in the first?", "animal", "street", "wide"), ("Why in the second?", "street", "animal", "tired")],
+    [("First sentence: why?", "animal", "street", "wide"), ("Second sentence: why?", "street", "animal", "tired")],
 )
 def test_each_sentence_of_a_pair_is_asked_about_with_the_other_as_its_twin(
     page: Page, url: str, shipped: str, button: str, key: str, rival: str, twin: str
@@ -138,7 +138,7 @@ def test_words_are_tested_together_with_the_weights_and_the_german_that_follow(p
     expect(rest.locator(".left")).to_contain_text("◇")
     page.keyboard.press("t")
     expect(rest.locator(".left")).to_contain_text("●", timeout=60_000)
-    expect(why.locator(".test .note")).to_contain_text("Stays in place")
+    expect(why.locator(".test .note")).to_contain_text("Not removed")
     # What belongs to both texts cannot be taken out of one, and says so.
     visit(page, f"{shipped_url}&view=Why&trail=c4.s10")
     why.locator(".bar.rest").click()

@@ -57,10 +57,12 @@ def test_four_clicks_lead_to_the_head_that_looks_at_a_patch_while_a_word_is_writ
 def test_the_film_has_the_picture_beside_it_with_what_the_step_attends_to(page: Page, start: str) -> None:
     visit(page, start.format(page="decode"))
     beside = page.locator(".film-picture")
-    expect(beside.locator("p")).to_have_text(re.compile(r"What step \d+ attends to in the picture, chosen heads"))
+    expect(beside.locator("p")).to_have_text(
+        re.compile(r"What the model attends to in the picture at step \d+, chosen heads")
+    )
     page.get_by_role("button", name="All heads", exact=True).click()
     expect(beside.locator("p")).to_contain_text("mean of all 4 heads")
     shown = beside.locator("canvas").evaluate("canvas => canvas.toDataURL()")
     page.locator(".decode-player").press("Home")
-    expect(beside.locator("p")).to_contain_text("What step 1 attends")
+    expect(beside.locator("p")).to_contain_text("What the model attends to in the picture at step 1")
     assert beside.locator("canvas").evaluate("canvas => canvas.toDataURL()") != shown

@@ -51,7 +51,7 @@ test("numbers and counts are said as they are", () => {
     [0, 0.001, 0.126, 12.34].map((value) => formatNumber(value)),
     ["0.00", "< 0.01", "0.13", "12.3"],
   );
-  assert.equal(countSentence(4000, 12_000), "Lines drawn: 4,000 of 12,000, the strongest.");
+  assert.equal(countSentence(4000, 12_000), "Lines drawn: the 4,000 strongest of 12,000.");
 });
 
 test("the picture of lines names its heads, keeps a token in bold and its markup as text", () => {

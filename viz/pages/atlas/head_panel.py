@@ -53,8 +53,8 @@ def show(atlas: "Atlas", view: View) -> None:
             )  # fmt: skip
     near = _nearest(atlas, view.site, layer * heads + head, heads)
     frame.caption(
-        "Attends to the same tokens as {near}. In brackets is the distance, from 0 to 1: the square root of the "
-        "Jensen–Shannon divergence of their weights.",
+        "Heads with the most similar weights: {near}. The distance is in brackets, from 0 to 1: the square root of "
+        "the Jensen–Shannon divergence of the weights.",
         near=near,
     )
     _strongest(atlas, view, layer, head)

@@ -161,8 +161,8 @@ def _origin(atlas: "Atlas", path: Path | None, reading: Reading) -> str:
     if atlas.held is not None:
         low, middle, high = map(percent, np.nanquantile(atlas.held, (0, 0.5, 1)))
         message = (
-            "{read}; sinks left out as keys, nothing renormalised: they held {middle} of the weight of the median head "
-            "({low} to {high})"
+            "{read}; sinks are left out as keys, and nothing is renormalised; sinks had {middle} of the median head's "
+            "weight ({low} to {high})"
         )
         read = _(message, read=read, low=low, middle=middle, high=high)
     file = _short(path)

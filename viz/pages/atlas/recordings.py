@@ -102,9 +102,10 @@ def _field() -> None:
         megabytes=sizes[0],
         shared=sizes[1],
         help_text=_(
-            "At most {most} sounds (WAV, FLAC, OGG or MP3); the first 30 seconds of each are read. Word times are in a "
-            "file of the same name, say speech.wav and speech.csv: CSV with the columns word, start and end in "
-            "seconds, TextGrid, SRT, VTT or JSON. Word times without a sound belong to the sound chosen on the left.",
+            "At most {most} sounds (WAV, FLAC, OGG or MP3); the first 30 seconds of each are read. Word times are "
+            "read from a file of the same name (speech.csv for speech.wav): TextGrid, SRT, VTT, JSON, or CSV with the "
+            "columns word, start and end, in seconds. Word times without a sound belong to the sound chosen on the "
+            "left.",
             most=data.MAX_RECORDINGS,
         ),
         on_change=take,
@@ -128,14 +129,16 @@ def _show_sets(timing: "TimingScores | None", refused: str) -> None:
         st.warning(plain(_(refused)), icon=":material/rule:")
     if timing is None:
         frame.note(
-            "Without word times errors are unknown. “Distance from other heads” shows how far the word starts of each "
-            "head are from those of the others: that is agreement, not accuracy. Load word times under “Recordings”."
+            "Without word times, errors are unknown. “Distance from other heads” shows how far the word starts of "
+            "each head are from those of the others: that is agreement, not accuracy. Load word times under "
+            "“Recordings”."
         )
         return
     frame.caption(
-        "Words: {words}; recordings: {sounds}. Seconds, with 95% intervals. Of the given words, {left_out} are left "
-        "out: the first of each recording, which this method always puts at its beginning, and those that the model "
-        "wrote differently. A lag above 0 means late; it can be subtracted when the times are used.",
+        "Words: {words}; recordings: {sounds}. Values are in seconds, with 95% intervals. Of the given words, "
+        "{left_out} are left out: the first of each recording, which this method always puts at the beginning of the "
+        "recording, and those that the model wrote differently. A lag above 0 means that times are late; it can be "
+        "subtracted when they are used.",
         words=timing.words,
         sounds=timing.sounds,
         left_out=timing.left_out,
@@ -154,8 +157,8 @@ def _show_sets(timing: "TimingScores | None", refused: str) -> None:
         _say_gain(found)
     if not timing.found:
         frame.caption(
-            "Sets are searched for once there are four recordings with word times: a set is chosen on one half of them "
-            "and measured on the other."
+            "With four or more recordings with word times, Headlight also looks for sets of heads: a set is chosen on "
+            "one half of the recordings and measured on the other."
         )
 
 
@@ -174,8 +177,8 @@ def _say_gain(found: "FoundSet") -> None:
     if found.gain is None or found.gain_without_lag is None:
         return
     frame.caption(
-        "Its error is below that of the model's own set by {gain} s, and by {less_lag} s after subtracting the lag. "
-        "If an interval contains 0, nothing was gained, which is a valid result.",
+        "The error of this set is below that of the model's own set by {gain} s, and by {less_lag} s after "
+        "subtracting the lag. If an interval contains 0, nothing was gained, which is a valid result.",
         gain=_interval(found.gain),
         less_lag=_interval(found.gain_without_lag),
     )

@@ -89,7 +89,9 @@ def _facts(atlas: "Atlas", model: str) -> Iterator[tuple[str, str]]:
     for reason, count in atlas.skipped.items():
         yield _("Left out"), f"{count:,}: {shown(reason)}"
     if atlas.held is not None:
-        message = "left out as keys, and nothing renormalised: they held {share} of the weight, on average over heads"
+        message = (
+            "left out as keys, and nothing is renormalised; on average over heads, sinks had {share} of the weight"
+        )
         yield _("Sinks"), _(message, share=percent(float(np.nanmean(atlas.held))))
     rows = dict(zip(SITES, atlas.rows["confidence"], strict=True))
     counted = [f"{written.label(site)} {rows[site]:,}" for site in SITES if site in atlas.heads]
@@ -156,12 +158,14 @@ def _rests(atlas: "Atlas", site: str) -> str:
     if not shares:
         return ""
     resting = sum(data.is_rest(of[0].metric) for of in data.jobs_in(atlas, site).values())
-    message = "Mean shares of weight that idle heads put on sinks: {shares}; these may overlap."
+    message = "Idle heads put their weight on sinks. Mean shares over all heads: {shares}; these may overlap."
     return in_a_row(
         (
             _(message, shares=", ".join(shares)),
             plural(
-                "{count} head has most of its weight there.", "{count} heads have most of their weight there.", resting
+                "{count} head has most of its weight on sinks.",
+                "{count} heads have most of their weight on sinks.",
+                resting,
             ),
         )
     )

@@ -106,7 +106,7 @@ def _draw(
     every = list(_every_head(points))
     if not every:
         frame.note(
-            "No head has both metrics: they belong to different attentions. Choose another one on one of the axes."
+            "No head has both metrics: they belong to different attentions. Choose another metric for one of the axes."
         )
         return
     common, marked = state.current().common, _marked(every)
@@ -121,9 +121,9 @@ def _draw(
             figure = scatter(points, axes[0], axes[1], selected=open_head, marked=marked, named=named)
             frame.chart_of_heads(figure, key, name, label, on_several=partial(_take, every))
             frame.caption(
-                "Each point is a head, with its two means over the corpus; colour and shape say which attention. Click "
-                "a point to open its head; choose the lasso above the chart and draw around points to list them. The "
-                "axes open on the two metrics that give the most heads a job."
+                "Each point is a head, placed by its two means over the corpus; colour and shape show which attention "
+                "it belongs to. Click a point to open its head; choose the lasso above the chart and draw around "
+                "points to list them. The axes first show the two metrics that give the most heads a job."
             )
             if less := sum(map(sum, atlas.heads.values())) - len(every):
                 frame.caption("{count} heads have no point: one of the two metrics is undefined for them.", count=less)

@@ -33,19 +33,19 @@ _WRITES: Final = (
 )
 _OV_OF_ENCODER: Final = said(
     "OV: the value of each token times W_O, shown as the tokens that the result is most similar to, independently of "
-    "the sentence. Own rank: the rank of the token itself among {num_vocabulary:,}; 1 if the head copies it."
+    "the sentence. Own rank: the rank of the token itself among {num_vocabulary:,} tokens; 1 if the head copies it."
 )
 _OV_OF_DECODER: Final = said(
     "OV: the value of each token times W_O, ranked by logits, independently of the sentence. Own rank: the rank of "
-    "the token itself among {num_vocabulary:,}; 1 if the head copies it."
+    "the token itself among {num_vocabulary:,} tokens; 1 if the head copies it."
 )
 _WITHOUT_POSITIONS: Final = said(
-    "The weights for embeddings alone, without positions and without what earlier layers add. If the head's map "
-    "in “All heads” differs, the head depends on context from earlier layers."
+    "The weights that follow from the embeddings alone, without positions and without what earlier layers add. If the "
+    "head's map in “All heads” differs, the head depends on context from earlier layers."
 )
 _AT_A_DISTANCE: Final = said(
-    "The weights for embeddings alone, without what earlier layers add, with every key at distance {distance:,} "
-    "before its query. If the head's map in “All heads” differs, the head depends on the distances there or on "
+    "The weights that follow from the embeddings alone, without what earlier layers add, with every key {distance:,} "
+    "tokens before its query. If the head's map in “All heads” differs, the head depends on the real distances or on "
     "context from earlier layers."
 )
 _LINKS: Final = (html.Column(said("Query")), html.Column(said("Key")), html.Column("q·k ÷ √dₖ", is_number=True))
@@ -92,8 +92,8 @@ def _distance(most: int) -> int:
         0,
         most,
         help_text=_(
-            "The number of tokens by which each key precedes its query. This model rotates queries and keys by their "
-            "positions, so the score of two tokens depends on how far they are apart."
+            "How many tokens each key is before its query. This model rotates queries and keys by their positions, so "
+            "the score of two tokens depends on how far apart they are."
         ),
     )
     return state.current().attention.distance

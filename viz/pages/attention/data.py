@@ -109,7 +109,7 @@ def twin_trace(reader: "Reader", trace: "Trace", text: str) -> "Trace":
 def check_length(trace: "Trace") -> None:
     """Raise a TraceError if each run of the model and each step would take seconds."""
     if max(len(trace.source.spans()), len(trace.target_tokens)) > MOST_TOKENS:
-        raise TraceError("Scores are split for texts of at most {most:,} tokens.", most=MOST_TOKENS)
+        raise TraceError("Scores can be split only for texts of at most {most:,} tokens.", most=MOST_TOKENS)
 
 
 def positions(trace: "Trace") -> range:

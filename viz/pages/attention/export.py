@@ -139,10 +139,10 @@ def _decoding(trace: "Trace") -> str:
         for read, step in zip(trace.target_tokens, trace.steps, strict=True)
     ]
     note = _(
-        "Each row is one step: the token read, the token written after it, its probability, the entropy (0 is "
+        "Each row is one step: the token read, the token written after it, its probability, the entropy (0 means "
         "certain), and the most probable token."
     )
-    return f'<h2>{escape(_("The decoding"))}</h2><p class="note">{escape(note)}</p>' + table(
+    return f'<h2>{escape(_("Decoding steps"))}</h2><p class="note">{escape(note)}</p>' + table(
         columns, rows, label=_("Decoding steps")
     )
 
@@ -175,15 +175,15 @@ def _offer_tables(trace: "Trace", site: str, layer: int, head: int) -> None:
         )
     if attention.is_long(trace, site):
         frame.caption(
-            "Norms, rollouts and words are available as a table up to {short} tokens; in Python, "
-            "`model.analysis.metrics.measures` gives any part of them.",
+            "Tables of norms, of a rollout or of whole words are available up to {short} tokens; in Python, "
+            "`model.analysis.metrics.measures` computes any part of them.",
             short=attention.SHORT,
         )
     frame.caption(
-        "CSV in UTF-8 with a byte-order mark, for Excel; pandas reads it directly, Python's csv as “utf-8-sig”. "
-        "Numbers have all their digits. Layers, heads and positions count from 1, as on pages, and their headings "
-        "say so; in arrays they count from 0. If a spreadsheet could take a token for a formula (it begins with "
-        "= + - @ or a tab), an apostrophe is put before it."
+        "The CSV is in UTF-8 with a byte-order mark, for Excel; pandas reads it directly, Python's csv module with "
+        "the encoding “utf-8-sig”. Numbers have all their digits. Layers, heads and positions are counted from 1, as "
+        "on the pages, and the column titles say so; in arrays they are counted from 0. If a spreadsheet could take a "
+        "token for a formula (because it begins with = + - @ or a tab), an apostrophe is put before it."
     )
 
 
@@ -258,8 +258,8 @@ def _row(trace: "Trace", site: str, layer: int, head: int) -> Offer:
         inside = _("for query {query}: q·k, scaled score, masked score and weight of each of {keys} keys", **numbers)
     else:
         inside = _(
-            "for query {query}: q·k, scaled score, masked score and weight of each of {keys} keys, as the switches "
-            "there are set",
+            "for query {query}: q·k, scaled score, masked score and weight of each of {keys} keys, with the chosen "
+            "settings of scaling and mask",
             **numbers,
         )
     return _csv(
@@ -345,14 +345,14 @@ def _offer_arrays(trace: "Trace") -> None:
     show_offer(_("NumPy arrays"), inside, make, name, size)
     if has_weights:
         frame.caption(
-            "`numpy.load(file)` reads it without Headlight and without pickle. `{site}/weights` is "
-            "`[layer, head, query, key]`. `load_trace(file)` turns it back into a trace.",
+            "`numpy.load(file)` reads the file without Headlight and without pickle. `{site}/weights` is `[layer, "
+            "head, query, key]`. `load_trace(file)` turns the file back into a trace.",
             site=trace.sites[-1],
         )
     else:
         frame.caption(
-            "`numpy.load(file)` reads it without Headlight and without pickle. The weights of such a long text "
-            "are too many for a file and are omitted: `load_trace(file)` turns it back into a trace, and its "
+            "`numpy.load(file)` reads the file without Headlight and without pickle. The weights of such a long text "
+            "are too many for a file and are omitted: `load_trace(file)` turns the file back into a trace, whose "
             "`weights(site, layer, heads, rows)` computes those you want."
         )
 

@@ -129,8 +129,9 @@ def _show_effects(
     names = [NamedHead(*head, True) for head in map(heads.__getitem__, order.tolist())]
     head_table(HeadTable(names, numbers, said("What changes without each head")), key="cause-ranked-table")
     frame.caption(
-        "All columns are means over sentences, in nats; |…| is the mean of absolute values, by which heads are ranked. "
-        "Click a title to sort. Accuracy change: the change of the share of right choices without the head."
+        "Changes and estimates are means over sentences, in nats; |…| is the mean of absolute values, by which heads "
+        "are ranked. Click a column title to sort. Accuracy change: the change in the share of right choices without "
+        "the head."
     )
     st.html(html.table(*correlations(columns, heads), label=_("How well the rankings agree")))
     to_compare = _("To compare with attention, first measure the curated set on the Measured tab.")
@@ -176,14 +177,14 @@ def sweep_sentence(effects: "HeadEffects", heads: Sequence["HeadName"], words: S
     if count == 0:
         change = float(effects.mean_changes[most])
         message = (
-            "**Switched off alone, no head of {num_heads} flips the choice.** Without {head} the log-odds "
-            "change most: {change} nats on average."
+            "**None of the {num_heads} heads flips the choice when it alone is switched off.** Without {head}, the "
+            "log-odds change most: {change} nats on average."
         )
         return _(message, num_heads=len(heads), head=named([heads[most]]), change=signed(change))
     if len(words) > len(LETTERS):
         return _(
-            "**Switched off alone, {head} flips most choices: {flipped} of {num_choices}.** {count} of {num_heads} "
-            "heads flip at least one.",
+            "**Switched off alone, {head} flips the most choices: {flipped} of {num_choices}.** Of {num_heads} heads, "
+            "{count} flip at least one.",
             head=named([heads[most]]),
             flipped=flipped[most],
             num_choices=len(words),

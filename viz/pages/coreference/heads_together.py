@@ -144,17 +144,21 @@ def _show_removal(removal: Removal, asked: Sequence[Question]) -> None:
             text = "".join(span.first_text for span in spans).strip()
             frame.caption("{letter}: the translation stays “{text}”", letter=letter, text=plain(text))
         else:
-            names = (_("{letter} with every head", letter=letter), _("without these"))
+            names = (_("{letter} with every head", letter=letter), _("without these heads"))
             st.html(html.word_changes(spans, names=names, language=models.target_language(state.current().model)))
     odds = np.array([removal.effect.intact.tolist(), removal.effect.removed.tolist()]).T
     numbers = [
-        html.Column(title, is_number=True) for title in (_("Log-odds, all heads"), _("Without them"), _("Change"))
+        html.Column(title, is_number=True)
+        for title in (_("Log-odds, all heads"), _("Log-odds, without these heads"), _("Change"))
     ]
     columns = [html.Column(_("Sentence")), *numbers, html.Column(_("Resulting choice"))]
     rows = []
     if len(asked) == 1:
         if removal.likeliest:
-            columns += [html.Column(_("Most probable, every head")), html.Column(_("Most probable, without them"))]
+            columns += [
+                html.Column(_("Most probable, all heads")),
+                html.Column(_("Most probable, without these heads")),
+            ]
         for number, (both, (intact, without)) in enumerate(zip(words, odds.tolist(), strict=True)):
             before, after = chosen_words(both, intact, without)
             chosen = after if before == after else _("{after} instead of {before}", after=after, before=before)

@@ -11,8 +11,8 @@ from viz.ui import downloads, frame
 
 with frame.title(_("Compare")):
     frame.caption(
-        "“… because it was too tired”, or “too wide”: one word decides what “it” refers to. See which heads follow, "
-        "measure them, and test whether they are the cause."
+        "“… because it was too tired”, or “too wide”: one word decides what “it” refers to. See which heads follow "
+        "that word, measure them, and test whether they are the cause."
     )
 with frame.errors_shown():
     if (of_file := FILES.get(models.reads(state.current().model))) is not None:

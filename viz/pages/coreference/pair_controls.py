@@ -188,13 +188,13 @@ def _say_what_differs(text: str, other: str) -> None:
     shared, count = texts.shared_words(text, other)
     if not other:
         nothing = _(
-            "There is nothing to compare yet, because no counterpart of this sentence is known. Type it again "
-            "and change the word that decides what the pronoun refers to."
+            "There is nothing to compare yet, because no counterpart of this sentence is known. Type the sentence "
+            "again and change the word that decides what the pronoun refers to."
         )
         if pronoun_and_nouns(text)[0] is None:
             nothing = _(
-                "There is nothing to compare yet, because no counterpart of this sentence is known. Type it again "
-                "and change a word. This page looks for a pronoun, such as “it” in “because it was too tired”."
+                "There is nothing to compare yet, because no counterpart of this sentence is known. Type the sentence "
+                "again and change a word. This page looks for a pronoun, such as “it” in “because it was too tired”."
             )
         frame.note(nothing)
         st.button(
@@ -249,8 +249,8 @@ def _say_what_is_missing(texts: Sequence[str]) -> None:
         missing = [ROLES[role].name for role, word in zip(MARKS, marks.positions, strict=True) if word is None]
         if missing:
             message = (
-                "Click the {missing} in the {sentence} to see which heads follow them. The rows of all heads are shown "
-                "below in any case."
+                "Click the {missing} in the {sentence} to see which heads follow the antecedent. The rows of all "
+                "heads are shown below in any case."
             )
             st.info(_(message, missing=with_and(missing), sentence=name), icon=":material/ads_click:")
         elif marked_case(text, marks) is None:

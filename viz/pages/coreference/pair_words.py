@@ -116,8 +116,8 @@ TOKEN_FIELDS: Final = ("token", "other_token")
 #: Why there is a question mark behind a word.
 _GUESSED: Final = said("guessed by this page")
 _HOW: Final = said(
-    "Point at a word to see what the open head attends to from it, in both sentences; click it to make it the query of "
-    "the pictures."
+    "Point at a word to see what the open head attends to from it, in both sentences; click the word to make it the "
+    "query of the pictures."
 )
 
 

@@ -42,7 +42,7 @@ _ROWS_OF: Final = (
     said("Second sentence: {measure} of the chosen query, one row per head, layer {layer}"),
 )
 _ONLY_IN: Final = (said("first: {tokens}"), said("second: {tokens}"))
-_WHY: Final = (said("Why in the first?"), said("Why in the second?"))
+_WHY: Final = (said("First sentence: why?"), said("Second sentence: why?"))
 
 
 _MAP: Final = "movement"
@@ -52,10 +52,12 @@ MOST: Final = 2.0
 FLOOR: Final = 0.1
 #: Whether heads move and not layers, and whether by shares → what is said of the one that moves farthest.
 _FARTHEST: Final = {
-    (True, True): said("**Of {count} heads, {head} changes most in the pronoun's row: {value}** of at most {most:g}."),
+    (True, True): said(
+        "**Of {count} heads, {head} changes most in the pronoun's row: {value}** (the maximum is {most:g})."
+    ),
     (True, False): said("**Of {count} heads, {head} changes most in the pronoun's row: {value}**."),
     (False, True): said(
-        "**Of {count} layers, {head} changes most in the pronoun's row: {value}** of at most {most:g}."
+        "**Of {count} layers, {head} changes most in the pronoun's row: {value}** (the maximum is {most:g})."
     ),
     (False, False): said("**Of {count} layers, {head} changes most in the pronoun's row: {value}**."),
 }
@@ -256,7 +258,8 @@ def show_rows(sides: Sequence[Side], site: str) -> None:
         at = head if measure.is_per_head else 0
         held = [decimal(float(row.held[at]), 3) for row in rows if row.held is not None]
         message = (
-            "Sinks are left out as keys, and nothing is renormalised: in the open head they have {held} ({number})."
+            "Sinks are left out as keys, and nothing is renormalised. What the open head gives to them in these rows "
+            "({number}): {held}."
         )
         sentences.append(_(message, held=with_commas(held), number=_(measure.number)))
     terms.caption(in_a_row(sentences))
@@ -357,10 +360,10 @@ def _show_movement(sides: Sequence[Side], site: str, most: float) -> bool:
             row=tables.scored_row(site) if is_own else _("the rows chosen above"),
         ),
         help=_(
-            "The head's {number} on the antecedent minus that on the distractor, summed over both sentences. Near 0: "
-            "the head attends to the same words in both sentences, or to neither word. All attentions use one scale. "
-            "The best head on one pair proves nothing: “Measured” counts over a set of sentences, “Cause” switches the "
-            "head off.",
+            "The head's {number} on the antecedent minus that on the distractor, summed over both sentences. Near 0, "
+            "the head attends to the same word in both sentences, or to neither word. All attentions use one scale. "
+            "The best head on one pair proves nothing: “Measured” counts over a set of sentences; “Cause” switches "
+            "the head off.",
             number=measure.number,
         ),
     )
@@ -371,8 +374,8 @@ def _show_movement(sides: Sequence[Side], site: str, most: float) -> bool:
 def _explain(moved: Movement, opened: tuple[int, int], site: str, *, averaged: bool) -> None:
     first, second = moved.parts[opened]
     text = _(
-        "**{head}** moves **{movement}**: {first} in the first sentence ({first_antecedent:.3f} − "
-        "{first_distractor:.3f}), {second} in the second ({second_antecedent:.3f} − {second_distractor:.3f}).",
+        "**{head}** moves by **{movement}**: {first} in the first sentence ({first_antecedent:.3f} − "
+        "{first_distractor:.3f}) and {second} in the second ({second_antecedent:.3f} − {second_distractor:.3f}).",
         head=head_metrics.linked_title(site, opened[0], None if averaged else opened[1]),
         movement=signed(moved.values[opened], 3),
         first=signed(first[0] - first[1], 3),

@@ -179,8 +179,8 @@ def of_pair(site: "SiteScores", weights: Float[np.ndarray, "sentence candidate"]
     (first, first_other), (second, second_other) = weights.tolist()
     message = (
         "In the pair above, the most accurate head, {head}, is right in {count} of 2 sentences: it gives the "
-        "antecedent {first:.2f} and the distractor {first_other:.2f} in the first, {second:.2f} and "
-        "{second_other:.2f} in the second."
+        "antecedent a weight of {first:.2f} and the distractor {first_other:.2f} in the first sentence, and "
+        "{second:.2f} and {second_other:.2f} in the second."
     )
     return _(
         message,
@@ -293,9 +293,10 @@ def without_pronoun(site: "SiteScores") -> str:
         return ""
     return _(
         "Controls: in {dropped} sentences the subject is left out. They have no pronoun, so the row of the predicate "
-        "without a subject is used. In these the most accurate head gives the antecedent more weight in {accuracy}. "
-        "In all {rows} controls it gives {weight:.3f} to both nouns together, in scored sentences "
-        "{weight_of_scored:.3f}. If the two are similar, the head attends to nouns whether or not there is a pronoun.",
+        "without a subject is used. In {accuracy} of them, the most accurate head gives the antecedent more weight. "
+        "In all {rows} controls, it gives both nouns together a weight of {weight:.3f}; in scored sentences it gives "
+        "them {weight_of_scored:.3f}. If the two numbers are similar, the head attends to nouns whether or not there "
+        "is a pronoun.",
         dropped=controls.dropped,
         accuracy=percent(float(controls.accuracy[layer, head])),
         rows=controls.rows,

@@ -174,9 +174,9 @@ def _compared(found: "HeadDistances") -> str:
     """What the map shows, and over which words."""
     where = _("{count:,} sentences", count=found.texts) if found.texts > 1 else _("this text")
     message = (
-        "Jensen–Shannon divergence of the rows of two heads, 0 to 1 bit, over {rows:,} words of {where} that both "
-        "models read: the lighter, the closer. A dot: the one-to-one matching with the smallest sum. The ring: the two "
-        "heads below. Choose a head of the first model above, or click a cell."
+        "Each cell is the Jensen–Shannon divergence of the rows of two heads, 0 to 1 bit, over {rows:,} words of "
+        "{where} that both models read: the lighter, the closer. Dots mark the one-to-one matching with the smallest "
+        "sum, the ring the two heads below. Choose a head of the first model above, or click a cell."
     )
     shown = _(message, rows=found.rows, where=where)
     left_out = plural("{count:,} text could not be compared.", "{count:,} texts could not be compared.", found.skipped)

@@ -62,7 +62,7 @@ def _rival(trace: "Trace", step: int) -> int | None:
     proposed = ALONE if other is None else other.token_id + 1
     state.propose(rival=proposed)
     chosen = state.current().decoding.rival
-    labels = {ALONE: _("nothing: only its own probability")} | {
+    labels = {ALONE: _("nothing: only the token's own probability")} | {
         each.token_id + 1: _("rather than {token}", token=display_token(each.token))
         for each in written.candidates
         if each.token_id != written.token_id

@@ -47,9 +47,14 @@ def files(trace: "Trace") -> None:
     )
     show_offer(
         _("NumPy arrays"),
-        _("all weights, queries, keys and values of all attentions, with the tokens and steps; `numpy.load` reads it")
+        _(
+            "all weights, queries, keys and values of all attentions, with the tokens and steps; read the file with "
+            "`numpy.load`"
+        )
         if traces.has_weights(trace)
-        else _("queries, keys and values of all attentions, with the tokens and steps; `numpy.load` reads it"),
+        else _(
+            "queries, keys and values of all attentions, with the tokens and steps; read the file with `numpy.load`"
+        ),
         partial(traces.content, trace),
         f"{file_name('trace', of_branch, sentence=trace.text)}.npz",
         traces.size(trace),

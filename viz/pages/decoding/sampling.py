@@ -130,9 +130,9 @@ def why_derailing(steps: "Sequence[DecodingStep]", vocab_size: int) -> str:
     if listed >= vocab_size or derailed < LEAST_DERAILED:
         return ""
     return _(
-        "Why temperature 1 derails: the {others:,} tokens below the {listed} most probable of each step have {share} "
-        "of the probability together. Of translations of {length} tokens, {derailed} contain at least one of them, and "
-        "the model has to continue from it.",
+        "Why temperature 1 derails: the {others:,} tokens below the {listed} most probable ones of each step together "
+        "have {share} of the probability. Of translations of {length} tokens, {derailed} contain at least one of "
+        "them, and the model has to continue from it.",
         listed=listed,
         others=vocab_size - listed,
         share=percent(mean),
@@ -153,9 +153,10 @@ def _presets() -> None:
         format_func=lambda preset: _(PRESETS[preset]),
         wrap=True,
         help=_(
-            "At each step a token is sampled by its probability, instead of the most probable one. Temperature "
-            "divides the logits before the softmax; top-k keeps only the k most probable tokens, top-p only the "
-            "fewest whose probabilities sum to p. The same seed gives the same translations."
+            "At each step a token is sampled by its probability; the most probable one is not always taken. The "
+            "logits are divided by the temperature before the softmax; top-k keeps only the k most probable tokens, "
+            "top-p only as many of the most probable ones as it takes for their probabilities to sum to p. The same "
+            "seed gives the same translations."
         ),
         on_change=_take_preset,
     )
@@ -185,8 +186,8 @@ def _settings(vocab_size: int, slot: DeltaGenerator | None) -> None:
             "temperature", _("Temperature"), LEAST_TEMPERATURE, MOST_TEMPERATURE, help_text=help_text
         )
         help_text = _(
-            "Tokens are sampled only from the fewest most probable ones whose probabilities sum to this value; 1 for "
-            "all."
+            "Tokens are sampled only from the most probable ones, as many as it takes for their probabilities to sum "
+            "to this value; 1 for all."
         )
         controls.hundredths_slider("top_p", _("Top-p"), LEAST_MASS, 100, help_text=help_text)
         help_text = _("Tokens are sampled only from this many of the most probable ones; 0 for all.")
@@ -219,7 +220,9 @@ def _cards(
     cards, written = [], [drawn[group[0]].text for group in groups]
     for group, text in zip(groups, written, strict=True):
         sample = drawn[group[0]]
-        notes = [_("Cut off at the longest text that the model may write.")] if sample.token_ids[-1] not in ends else []
+        notes = (
+            [_("Cut off at the greatest length that the model may write.")] if sample.token_ids[-1] not in ends else []
+        )
         if written.count(text) > 1:
             notes.append(_("Another card has the same text, split into different tokens."))
         if text == greedy:

@@ -50,13 +50,15 @@ def no_branch(number: int, have: int) -> Message:
     if not have:
         message = "The URL names branch {number}, but there are no branches. The model's own translation is shown."
         return said(message, number=number)
-    message = "The URL names branch {number}, but there are {have}. The model's own translation is shown."
+    message = (
+        "The URL names branch {number}, but the number of branches is {have}. The model's own translation is shown."
+    )
     return said(message, number=number, have=have)
 
 
 def no_step(step: int, have: int) -> Message:
     """The address asks for a step, from 0, beyond the last of a translation."""
-    message = "The URL names step {step}, but this translation has {have}. The last step is shown."
+    message = "The URL names step {step}, but this translation ends at step {have}. The last step is shown."
     return said(message, step=step + 1, have=have)
 
 
@@ -94,8 +96,8 @@ def label_smoothing_note() -> str:
     target = 1 - smoothing + smoothing / tokens
     message = (
         "Trained with label smoothing ε = {smoothing:g} (§5.4): the target was {target:.0%} for the right token and ε "
-        "/ {tokens:,} for every other. So a confident choice has a probability near {target:.0%}, and no token has one "
-        "of 0."
+        "/ {tokens:,} for every other. So a confident choice has a probability near {target:.0%}, and no token has a "
+        "probability of 0."
     )
     return _(message, smoothing=smoothing, target=target, tokens=tokens)
 

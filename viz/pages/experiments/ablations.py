@@ -239,10 +239,10 @@ def _open(page: Section, preset: str, site: str, opened: OpenHead | None) -> Non
 def _how_to_read(found: Comparison, *, is_proposed: bool) -> str:
     reference = wording.reference_name(found.outputs[0].preset)
     how = _(
-        "Differences from {reference} are **marked**. Each map shows the weights of one head, rows are queries and "
-        "columns keys, on the same colour scale; **sharpest** is the head whose rows give one key the largest weight "
-        "on average, excluding the end of the sentence. The models are small and were trained for minutes: none "
-        "translates well; only the differences matter.",
+        "Differences from {reference} are **marked**. Each map shows the weights of one head, with queries as rows "
+        "and keys as columns; all maps have the same colour scale. **Sharpest** is the head in whose rows the largest "
+        "weight is highest on average, excluding the end of the sentence. The models are small and were trained for "
+        "minutes: none translates well; only the differences matter.",
         reference=reference,
     )
     farthest = ablations.farthest(found.outputs)
@@ -362,9 +362,9 @@ def _worth_in_words(results: "AblationResults", rows: Sequence[Row], sets: Seque
         *_of_one_part(rows, sets),
         _noise(rows, sets),
         _(
-            "**Table 3** is the paper's result on newstest2013 minus 25.8, its base model, which was trained far "
-            "longer and has {times:.0f} times as many parameters. It has no row without positions or residual "
-            "connections.",
+            "**Table 3** is the paper's result on newstest2013 minus 25.8, the result of its base model, which was "
+            "trained far longer and has {times:.0f} times as many parameters. The table has no row without positions "
+            "or without residual connections.",
             times=PAPER_PARAMETERS / _millions(results),
         ),
     )

@@ -8,8 +8,8 @@ from viz.ui import downloads, finding, frame, sentence
 head = frame.title(
     _("Experiments"),
     _(
-        "Ablations translates the sentence with models that lack a part, and removes parts from the open translator. "
-        "Through training shows what each head attends to from step to step of a training run."
+        "“Ablations” translates the sentence with models that lack a part, and removes parts from the open "
+        "translator. “Through training” shows what each head attends to from step to step of a training run."
     ),
 )
 with frame.errors_shown():

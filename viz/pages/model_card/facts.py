@@ -101,7 +101,7 @@ SETS: Final = {
 #: Of what a command measures, the value that is read first.
 _FIRST: Final = {
     "frames · both_right": said("both pronouns right in new sentence frames"),
-    "copied": said("words copied whole"),
+    "copied": said("words copied exactly"),
     "word_in · best_head · aer": said("alignment error of the best head"),
     "best_head · accuracy": said("accuracy of the best head"),
     "mechanism · query · value": said("share of the query in the change"),

@@ -69,10 +69,10 @@ def _cost(trace: "Trace", selection: Selection) -> None:
         rows.append((f"{length:,}", *numbers))
     st.html(table(_COSTS, rows, label=_("What attention to this many tokens costs")))
     frame.caption(
-        "For a text of this many tokens, all layers and heads together; a translator reads this many and writes this "
+        "Totals over all layers and heads for a text of this many tokens; a translator reads this many and writes as "
         "many. Multiply-adds are those of QKᵀ and of weights · V. They and the weights grow with the square of the "
-        "length; where a window limits the keys, multiply-adds grow in proportion to it. Keys and values are what a "
-        "decoder keeps in its cache. Sizes are in float32."
+        "length; where a window limits the keys, multiply-adds grow in proportion to the length. Keys and values are "
+        "what a decoder keeps in its cache. Sizes are in float32."
     )
 
 

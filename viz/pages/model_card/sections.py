@@ -164,11 +164,11 @@ def _curves(selection: Selection) -> None:
         _("Loss, learning rate and BLEU of each dev set over the training steps"),
     )
     frame.caption(
-        "The training steps run from left to right. The loss is what training minimises, averaged since the "
-        "previous point; with label smoothing it stays above zero. The learning rate is the size of each step; "
-        "where it rises again, another stage of training begins, often with other data, so losses of two stages "
-        "are not comparable. BLEU (0 to 100) is measured on {limit} of each dev set, in the stages that measured "
-        "it, so it agrees only roughly with the section Scores, which uses whole sets.",
+        "The training steps run from left to right. The loss is what training minimises, averaged since the previous "
+        "point; with label smoothing it stays above zero. The learning rate is the size of each step; where it rises "
+        "again, another stage of training begins, often with other data, so losses of two stages are not comparable. "
+        "BLEU (0 to 100) is measured on {limit} of each dev set, in the stages that measured it, so it agrees only "
+        "roughly with the section “Scores”, which uses whole sets.",
         limit=limit,
     )
 
@@ -187,9 +187,9 @@ def scores(selection: Selection) -> None:
 def _measured(metrics: "Metrics") -> None:
     """What was measured with the checkpoint."""
     frame.caption(
-        "BLEU counts the sequences of one to four words that a translation shares with the reference, chrF "
-        "those of characters; both range from 0 to 100, higher is better. Greedy decoding takes the most "
-        "probable token at each step, beam search keeps several hypotheses."
+        "BLEU counts the sequences of one to four words that a translation shares with the reference, and chrF "
+        "sequences of characters; both range from 0 to 100, and higher is better. Greedy decoding takes the most "
+        "probable token at each step; beam search keeps several hypotheses."
     )
     if metrics.scores:
         st.html(table(*facts.scores(metrics), label=_("Scores of each set")))

@@ -46,12 +46,12 @@ def test_without_sinks_it_is_measured_anew_and_says_what_they_held(app: AppTest,
     opened(app, site="encoder.self", corpus_figure="confidence", special="False")
     assert not sent_to(app, "head_maps")
     measured(app)
-    assert "sinks left out as keys, nothing renormalised: they held" in said(app)
+    assert "sinks are left out as keys, and nothing is renormalised" in said(app)
     shown = {one["key"]: one["texts"] for one in maps(app)["maps"]}
     assert "punctuation" not in shown
     assert shown["confidence"] != [f"{value:.2f}" for value in atlas.metrics["confidence"][0].flat]
     healthy(app.toggle(key="sinks").set_value(True).run())
-    assert "sinks left out" not in said(app)
+    assert "sinks are left out" not in said(app)
     assert "punctuation" in {one["key"] for one in maps(app)["maps"]}
 
 

@@ -39,7 +39,7 @@ def test_a_link_brings_back_metric_reading_and_head_and_names_the_nearest_heads(
     (near,) = [
         unlinked(caption.value)
         for caption in app.caption
-        if unlinked(caption.value).startswith("Attends to the same tokens")
+        if unlinked(caption.value).startswith("Heads with the most similar weights")
     ]
     apart = np.sort(np.delete(np.sqrt(atlas.divergences[1][6]), 6))[:3]
     assert re.findall(r"\((\d\.\d\d)\)", near) == [f"{distance:.2f}" for distance in apart]

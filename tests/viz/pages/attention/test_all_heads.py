@@ -289,7 +289,7 @@ def test_sentence_and_list_name_the_row_that_is_shown_where_it_is_a_part_of_what
     )
     first, single = (trace.source_tokens[known.groups[word][0]] for word in (many, one))
     for looking, words, said in (
-        ((many,), "False", f"Row shown: {first}, only the first token of “{texts.name_of(trace, many)}”."),
+        ((many,), "False", f"Row shown: {first}. Of “{texts.name_of(trace, many)}”, only the first token is shown."),
         ((one,), "False", f"Row shown: {single}."),
         ((one, many), "True", f"Row shown: {texts.name_of(trace, one)}, the first of the 2 words chosen."),
         ((many,), "True", ""),

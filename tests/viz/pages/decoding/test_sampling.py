@@ -133,7 +133,7 @@ def test_why_all_tokens_derail_is_computed_from_the_steps() -> None:
     steps = [DecodingStep(i, 0, "x", log(0.045), 1.0, candidates) for i in range(10)]
     said = why_derailing(steps, 8_000)
     # 10% beyond the list in each of ten steps: 1 − 0.9¹⁰
-    assert "the 7,980 tokens below the 20 most probable of each step have 10% of the probability together" in said
+    assert "the 7,980 tokens below the 20 most probable ones of each step together have 10% of the probability" in said
     assert "65% contain" in said
     assert why_derailing(steps, 20) == ""
     # One token in a hundred is nothing to be told of, ten are.

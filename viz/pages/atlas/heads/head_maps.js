@@ -125,7 +125,10 @@ class HeadMaps extends View {
     this.board.style.setProperty("--cell-height", `${height}px`);
     this.board.style.setProperty("--number-size", `${Math.min(13, height - 5)}px`);
     const sizes = { name, layers, heads };
-    this.board.ariaLabel = _("{name} of {layers} layers of {heads} heads. Arrow keys move, Enter opens a head.", sizes);
+    this.board.ariaLabel = _(
+      "{name}: {layers} layers of {heads} heads. The arrow keys move, Enter opens a head.",
+      sizes,
+    );
     const what = [unit, _("layers down, heads across")].filter(Boolean).join(" · ");
     this.title.replaceChildren(element("b", {}, name), element("span", "muted", what));
     const numbers = (/** @type {number} */ count) => Array.from({ length: count }, (_item, i) => String(i + 1));
@@ -143,8 +146,8 @@ class HeadMaps extends View {
     this.board.replaceChildren(...lines.map((parts) => element("div", { className: "line", role: "row" }, ...parts)));
     const gradient = `background:linear-gradient(to right, ${this.scaleOf(this.chosen).stops})`;
     const ariaLabel = isCentred
-      ? _("Colour scale from {low}, cold, through chance level, dark, to {high}, warm", { low, high })
-      : _("Colour scale from 0, dark, to {high}, light", { high });
+      ? _("Colour scale from {low} (cold) through the chance level (dark) to {high} (warm)", { low, high })
+      : _("Colour scale from 0 (dark) to {high} (light)", { high });
     const [bar, end] = [element("span", { className: "shade-bar", style: gradient }), `${high} ${unit}`.trimEnd()];
     this.under.replaceChildren(
       element("span", { className: "shade-scale", role: "img", ariaLabel }, low, bar, end),

@@ -75,8 +75,8 @@ def show(atlas: "Atlas") -> None:
             )
             frame.caption(
                 "Each cell is a head; the lighter, the higher its mean over the corpus. Each metric has its own "
-                "colour scale, from 0 to its highest head. If the metric has a chance level, colours start "
-                "there: warm above it, cold below. Click a small map to enlarge it, or a cell to open its head."
+                "colour scale, from 0 to its highest value. If the metric has a chance level, colours start there: "
+                "warm above it, cold below. Click a small map to enlarge it, or a cell to open its head."
             )
             says = view.metric.meaning_at(view.site, view.read_off)
             terms.caption(controls.plain(_("{name}: {meaning}.", name=view.metric.name, meaning=says)))
@@ -113,7 +113,7 @@ def _chosen(atlas: "Atlas", found: "SurestHead | None") -> View:
         metric_texts.read_off_control(atlas)
     if key not in known:
         why, instead = metric_texts.why_none(atlas, key, site), _(_INSTEAD)
-        frame.note("{why} This shows {metric}.", why=why, metric=instead)
+        frame.note("{why} {metric} is shown instead.", why=why, metric=instead)
         key = ELSE
     return metric_texts.view_of(atlas, site, key, read_off)
 
@@ -132,7 +132,10 @@ def _table(view: View) -> None:
         key="atlas-table",
         on_row=lambda row: state.change(layer=row // heads, head=row % heads),
     )
-    frame.caption("Click a title to sort, a row to open its head above, its name to open it on the Attention page.")
+    frame.caption(
+        "Click a column title to sort, a row to open its head above, or the name of a head to open it on the "
+        "Attention page."
+    )
 
 
 def head_maps(

@@ -40,7 +40,7 @@ _BEFORE: Final = "linked-heads/before"
 LABEL: Final = said("Link between two words")
 _CELLS: Final = said("Click a cell of the open head: the heads that link its two tokens most are then listed here.")
 _PATCHES: Final = said(
-    "Drag a rectangle on the picture: the heads that give it most weight from the framed row are then listed here."
+    "Drag a rectangle on the picture: the heads that give it the most weight in the framed row are then listed here."
 )
 _WORDS: Final = said(
     "Click two words of the sentence above: first the query word, then the key word. Shift+click adds a word."
@@ -291,10 +291,10 @@ def row_said(trace: "Trace", site: str) -> str:
     is_part = not is_whole and len(texts.words(trace).groups[looking[0]]) > 1
     if len(looking) == 1:
         if is_part:
-            return _("Row shown: {row}, only the first token of “{word}”.", row=name, word=word)
+            return _("Row shown: {row}. Of “{word}”, only the first token is shown.", row=name, word=word)
         return _("Row shown: {row}.", row=name)
     if is_part:
-        message = "Row shown: {row}, the first token of “{word}”, the first of the {count} words chosen."
+        message = "Row shown: {row}, the first token of “{word}”, which is the first of the {count} words chosen."
         return _(message, row=name, word=word, count=len(looking))
     return _("Row shown: {row}, the first of the {count} words chosen.", row=name, count=len(looking))
 

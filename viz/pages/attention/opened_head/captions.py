@@ -27,18 +27,19 @@ HOW_TO_READ: Final[Mapping[DrawnAs, str]] = {
     ),
     "Lines": said(
         "A line leads from a query on the left to a key on the right; the stronger the line, the larger the value. "
-        "Point at a token to see only its lines, with one box per head next to the tokens they lead to; click it to "
-        "keep this."
+        "Point at a token to see only its lines, with one box per head next to the tokens they lead to; click the "
+        "token to keep them."
     ),
 }
 _CROSS_WINDOW: Final = said(
     "Queries {first:,} to {last:,} of {count:,} and the corresponding keys of the source: more lines would be "
-    "illegible. The slider and its arrow keys move on; lines to other keys are not drawn, so the lines of a query "
-    "need not sum to 1."
+    "illegible. Use the slider or its arrow keys to show other queries. Lines to other keys are not drawn, so the "
+    "lines of a query need not sum to 1."
 )
 _SELF_WINDOW: Final = said(
-    "Queries {first:,} to {last:,} of {count:,} and the same keys: more lines would be illegible. The slider and its "
-    "arrow keys move on; lines to other keys are not drawn, so the lines of a query need not sum to 1."
+    "Queries {first:,} to {last:,} of {count:,} and the same keys: more lines would be illegible. Use the slider or "
+    "its arrow keys to show other queries. Lines to other keys are not drawn, so the lines of a query need not sum to "
+    "1."
 )
 COMPONENT: Final = Component("pages/attention/opened_head/headline.js", "pages/attention/opened_head/headline.css")
 

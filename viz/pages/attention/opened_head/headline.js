@@ -111,7 +111,7 @@ function wordsSentence(head, { query, key }) {
     const sum = given(head, query, key);
     const values = { head: named, query: first, key: second, weight: shown(sum ?? 0) };
     if (sum === null)
-      return sentenceParts(_("{head} does not join {query} and {key}: another attention does."), values);
+      return sentenceParts(_("{head} does not connect {query} and {key}: another kind of attention does."), values);
     const sentence = isSum
       ? _("{head} gives {weight} from {query} to {key} in total.")
       : _("{head} gives {weight} from {query} to {key}.");

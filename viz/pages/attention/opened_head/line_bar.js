@@ -31,7 +31,7 @@ export class LineBar {
   constructor(headNames, colours, act) {
     this.act = act;
     this.chips = headNames.map((name, head) => this.buildChip(name, head, colours[head % colours.length]));
-    const ariaLabel = _("Heads. Enter adds or removes a head, Shift + Enter shows only that head.");
+    const ariaLabel = _("Heads. Enter adds or removes a head; Shift + Enter shows only that head.");
     const chips = { className: "chips", role: "group", ariaLabel };
     const threshold = (/** @type {boolean} */ isFinal) => act.threshold(Number(this.slider.value), isFinal);
     this.slider.addEventListener("input", () => threshold(false));
@@ -47,7 +47,7 @@ export class LineBar {
 
   /** @param {string} name @param {number} head @param {string} colour */
   buildChip(name, head, colour) {
-    const title = _("{head}: click adds or removes it, double-click shows only this head", { head: name });
+    const title = _("{head}: click to add or remove this head; double-click to show only this head", { head: name });
     const look = { className: "chip", title, ariaLabel: name, style: `--head:${colour}` };
     const chip = element("button", look, element("span", "swatch"), element("span", "", String(head + 1)));
     chip.type = "button";
@@ -78,7 +78,7 @@ export function formatNumber(value, digits = 2) {
 /** How many lines are drawn of how many there could be. @param {number} drawn @param {number} all */
 export function countSentence(drawn, all) {
   const [some, every] = [drawn, all].map((count) => count.toLocaleString("en"));
-  if (drawn < all) return _("Lines drawn: {some} of {every}, the strongest.", { some, every });
+  if (drawn < all) return _("Lines drawn: the {some} strongest of {every}.", { some, every });
   return _("Lines drawn: {some} of {every}.", { some, every });
 }
 

@@ -156,7 +156,7 @@ class PictureAttention extends View {
     const written = (/** @type {number} */ share) => (share * top).toPrecision(2).replace(/\.?0+$/, "");
     const ticks = [0, 0.1, 0.4, 1].map((share) => /** @type {[number, string]} */ ([Math.sqrt(share), written(share)]));
     const name = _("{number} (√ scale)", { number: data.number[0].toUpperCase() + data.number.slice(1) });
-    const label = _("Colour scale: {number} from 0, dark, to {top}, light", { number: data.number, top: ticks[3][1] });
+    const label = _("Colour scale: {number} from 0 (dark) to {top} (light)", { number: data.number, top: ticks[3][1] });
     this.below.replaceChildren(colourBar(name, label, data.stops, ticks));
     this.outside.replaceChildren(...(data.showsSpecial ? this.outsideElements() : []));
     this.mark();
@@ -230,7 +230,7 @@ class PictureAttention extends View {
     const tokens = best
       .slice(0, MOST_NAMED)
       .flatMap((row, at) => [at ? ", " : "", this.nameOf(row), ` ${formatWeight(weights[row])}`]);
-    return sentenceParts(_("Most weight on it comes from: {tokens}"), { tokens: element("span", "", ...tokens) });
+    return sentenceParts(_("The most weight on it comes from: {tokens}"), { tokens: element("span", "", ...tokens) });
   }
 
   /** A patch in pixels of the picture. @param {number} patch */

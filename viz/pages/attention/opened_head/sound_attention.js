@@ -223,7 +223,7 @@ class SoundAttention extends View {
       const said = strongest
         .slice(0, 3)
         .flatMap((i, place) => [place ? ", " : "", this.tokenOf(i), ` ${formatWeight(weights[i])}`]);
-      const sentence = _("At {span} s, most weight comes from: {tokens}");
+      const sentence = _("At {span} s, the most weight comes from: {tokens}");
       this.status.replaceChildren(
         ...sentenceParts(sentence, { span: this.weights.spanOf(around), tokens: element("span", "", ...said) }),
       );
@@ -243,7 +243,7 @@ class SoundAttention extends View {
       after: formatWeight(this.after[row]),
     };
     if (stretch[0] === stretch[1])
-      return sentenceParts(_("{token}: no weight on the sound; {after} after it."), values);
+      return sentenceParts(_("{token}: no weight on the sound; {after} of the weight is after it."), values);
     const sentence = this.data.isFilled
       ? _("{token}: {share} of its weight on the sound is within {span} s. After the sound: {after}.")
       : _("{token}: {share} of its weight is within {span} s.");

@@ -124,7 +124,7 @@ def _show_words(reader: "Reader", words: Sequence[TimedWord], heads: word_times.
     own = word_times.own_heads(reader)
     codes = {word_times.code(head): head_label(*head) for head in word_times.heads_at(reader)}
     shown_codes = tuple(map(word_times.code, heads))
-    label = _("Heads that time the words together")
+    label = _("Heads from which the word times are computed")
     st.multiselect(label, codes, format_func=codes.__getitem__, **state.bound("timed_by", shown_codes))
     if heads == own:
         frame.caption("These are the model's own alignment heads.")
@@ -133,7 +133,8 @@ def _show_words(reader: "Reader", words: Sequence[TimedWord], heads: word_times.
     st.html(table(columns, rows, label=_("Words and their times")))
     frame.caption(
         "The first word always begins at 0 s: this method puts it there whatever the heads attend to, so it is left "
-        "out where times are scored. The Atlas scores all heads. Export has these times as SRT, VTT and TextGrid."
+        "out when times are scored. The Atlas scores all heads. Under “Export”, these times can be saved as SRT, VTT "
+        "and TextGrid."
     )
 
 
@@ -149,7 +150,9 @@ def offer_word_times(trace: "Trace") -> None:
         return
     heads = word_times.chosen_heads(reader, selection)
     labels = ", ".join(head_label(*head) for head in heads)
-    inside = _("one entry per word, timed by {heads} together; the first always begins at 0 s", heads=labels)
+    inside = _(
+        "one entry per word, with times computed from {heads}; the first word always begins at 0 s", heads=labels
+    )
     downloads.show_offers(
         downloads.Offer(
             ending[1:],

@@ -40,8 +40,8 @@ def show(trace: "Trace", asked: data.Asked) -> None:
         _table((said("At the query"), said("At the keys")), largest, total, count)
     if data.is_cancelling(pairs.cancelling):
         frame.caption(
-            "Pairs of parts cancel: their absolute values add up to {factor:.1f} times the number. So a pair is not a "
-            "fraction of the number; this page begins with sub-layers and words instead.",
+            "Pairs of parts partly cancel: their absolute values add up to {factor:.1f} times the score. So no pair "
+            "can be called a fraction of the score; this page begins with sub-layers and words instead.",
             factor=pairs.cancelling,
         )
 

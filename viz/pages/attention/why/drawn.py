@@ -30,9 +30,9 @@ NO_CHANGE: Final = 0.005
 #: So many keys are offered as rivals.
 RIVALS: Final = 12
 NOT_PROVEN: Final = said(
-    "Limits of this explanation: a share is exact while norms, attention weights and gates are held fixed; it does not "
-    "say what happens without the part. A sentence and its twin are one case. And a score is not the word that is "
-    "written: other heads and layers also decide it."
+    "Limits of this explanation: a share is exact as long as layer norms, attention weights and gates are held fixed; "
+    "it does not say what would happen without the part. A sentence and its twin are only one case. And a score is "
+    "not yet a word: other heads and layers also decide which word is written."
 )
 #: Why there is nothing to take out, by the kind of a part.
 _REFUSED: Final = {
@@ -122,19 +122,19 @@ class Drawn:
             return first
         there = {**values, "times": _times(abs(reason.there)), "score": written.decimal(abs(reason.there))}
         if reason.there < 0:
-            message = "In the twin, “{rival}” has {times} times the weight of “{key}” (e to the {score})."
+            message = "In the twin, “{rival}” has {times} times the weight of “{key}” (e to the power of {score})."
         else:
-            message = "In the twin, “{key}” has {times} times the weight of “{rival}” (e to the {score})."
+            message = "In the twin, “{key}” has {times} times the weight of “{rival}” (e to the power of {score})."
         return in_a_row([first, _(message, **there)])
 
     def _here_said(self, values: Mapping[str, str]) -> str:
         if self.trace.rows_write(self.asked.site):
             message = (
-                "{head}, while it writes “{word}”, gives “{key}” {times} times the weight of “{rival}” (e to the "
-                "{score})."
+                "When “{word}” is written, {head} gives “{key}” {times} times the weight of “{rival}” (e to the power "
+                "of {score})."
             )
             return _(message, **values)
-        message = "{head}, at “{word}”, gives “{key}” {times} times the weight of “{rival}” (e to the {score})."
+        message = "At “{word}”, {head} gives “{key}” {times} times the weight of “{rival}” (e to the power of {score})."
         return _(message, **values)
 
     def _step_said(self) -> str:
@@ -144,9 +144,9 @@ class Drawn:
         values = {"name": name, "share": signed(self.level.total), "before": before_it}
         total = self.reason.total if before.kind == "question" else before.total
         if self.level.kind == "word":
-            message = "{before} read {share} of the {total} at {name}. Which parts wrote what it read there?"
+            message = "Of the total of {total}, {before} read {share} at {name}. Which parts wrote what it read there?"
             return _(message, **values, total=signed(total))
-        return _("{share} of the {total} at {before} come from {name}.", **values, total=signed(total))
+        return _("Of the total of {total} at {before}, {share} comes from {name}.", **values, total=signed(total))
 
     def _because(self) -> str:
         level = self.level
@@ -164,8 +164,8 @@ class Drawn:
         values = {"share": signed(named.share), "total": signed(level.total), "name": self.names.bar(level, named)}
         if data.is_cancelling(level.cancelling):
             message = (
-                "Parts cancel here: their sizes add up to {factor:.1f} times their sum. So a part is not a fraction of "
-                "the sum."
+                "The parts partly cancel here: their absolute values add up to {factor:.1f} times their sum. So no "
+                "part can be called a fraction of the sum."
             )
             return _(message, factor=level.cancelling)
         if level.kind == "question":
@@ -186,9 +186,15 @@ class Drawn:
             return _("Of the listed parts, {name} contributes most: {share} of {total}.", **values)
         side = {"of_side": signed(self.level.total), "change": signed(self.reason.total)}
         if self.trail.side == "q":
-            message = "Because of the query: {of_side} of the change of {change} is there, and {name} wrote {share}."
+            message = (
+                "Because of the query: it accounts for {of_side} of the change of {change}, and {name} wrote {share} "
+                "of that."
+            )
             return _(message, **values, **side)
-        message = "Because of the keys: {of_side} of the change of {change} is there, and {name} wrote {share}."
+        message = (
+            "Because of the keys: they account for {of_side} of the change of {change}, and {name} wrote {share} of "
+            "that."
+        )
         return _(message, **values, **side)
 
     def _note(self) -> str:
@@ -196,27 +202,29 @@ class Drawn:
         towards = {"key": self.names.key(question.key), "rival": self.names.key(question.rival)}
         if self.reason.there is None:
             message = (
-                "Shares are natural logarithms of the ratio of the two weights. Next to the text are the weights of "
-                "both keys. Warm is towards “{key}”, cold towards “{rival}”."
+                "Shares add up to the natural logarithm of the ratio of the two weights. Next to the text are the "
+                "weights of both keys. Warm colours favour “{key}”, cold ones “{rival}”."
             )
             return _(message, **towards)
         message = (
-            "Shares are natural logarithms of the ratio of the two weights: below a word the share in its own "
-            "sentence, at a bar the difference between the two sentences. Next to each are the weights of both keys. "
-            "Warm is towards “{key}”, cold towards “{rival}”."
+            "Shares add up to the natural logarithm of the ratio of the two weights. The number below a word is its "
+            "share in its own sentence; a bar shows the difference between the two sentences. Next to each sentence "
+            "are the weights of both keys. Warm colours favour “{key}”, cold ones “{rival}”."
         )
         return _(message, **towards)
 
     def _how(self) -> str:
         if self.reason.there is None:
             return _(
-                "Without a part: the mean over the text replaces it. ◇ is how much the score falls by one product, "
-                "with the norm recomputed; ● is how much it falls if everything above the part runs again."
+                "A part is removed by replacing it with its mean over the text. ◇ shows how much the score then falls "
+                "if only one product and its layer norm are recomputed; ● shows how much it falls if everything above "
+                "the part runs again."
             )
         return _(
-            "Without a part: what the twin has there replaces it; for a word of the twin, what the text has there, in "
-            "the twin's run. ◇ is how much the score falls by one product, with the norm recomputed; ● is how much it "
-            "falls if everything above the part runs again."
+            "A part is removed by replacing it with what the twin has in its place; a word of the twin is replaced, "
+            "in the twin's run, with what the text has there. ◇ shows how much the score then falls if only one "
+            "product and its layer norm are recomputed; ● shows how much it falls if everything above the part runs "
+            "again."
         )
 
     # ---- sentences ----
@@ -291,7 +299,7 @@ class Drawn:
         name = plural("the other {count:,}", "the other {count:,}", len(rows) - first)
         both = [*zip(bars, rows, strict=True)][first:]
         stays = [row.name for bar, row in both if not self.level.can_take(bar)]
-        told = _("Stays in place, as nothing can replace it: {names}.", names=with_commas(stays)) if stays else ""
+        told = _("Not removed, because nothing can replace it: {names}.", names=with_commas(stays)) if stays else ""
         test = _joined((*self.level.trail, f"r{first}")) if len(stays) < len(both) else ""
         tints = [tint for _bar, row in both for tint in row.tints]
         share = sum(bar.share for bar, _row in both)
@@ -300,11 +308,11 @@ class Drawn:
     def _title(self) -> str:
         level = self.level
         if level.words:
-            return _("Its heads")
+            return _("Heads of this sub-layer")
         if level.kind == "question":
             return _("Parts that wrote the query") if self.trail.side == "q" else _("Parts that wrote the keys")
         return (
-            _("Parts that wrote this") if level.kind == "word" else _("What it read there, by the parts that wrote it")
+            _("Parts that wrote this") if level.kind == "word" else _("What was read there, by the parts that wrote it")
         )
 
     def _side_group(self) -> Group:

@@ -98,7 +98,7 @@ class _Drawing:
         head, word = names.level(levels[0]), names.row()
         values = {"key": key, "rival": rival, "head": head, "word": word}
         title = (
-            _("Why does {head} attend to “{key}” and not to “{rival}” while it writes “{word}”?", **values)
+            _("Why does {head} attend to “{key}” and not to “{rival}” when “{word}” is written?", **values)
             if names.trace.rows_write(question.site)
             else _("Why does {head} at “{word}” attend to “{key}” and not to “{rival}”?", **values)
         )

@@ -339,7 +339,9 @@ class TrailPicture extends View {
   /** How to read it. */
   drawWords() {
     const { caption, word, writes, key, rival, steps } = this.data;
-    const noWidth = writes ? _("no width: other heads write the word too") : _("no width: where the head attends from");
+    const noWidth = writes
+      ? _("the width of this line has no meaning: other heads write the word, too")
+      : _("the width of this line has no meaning: the head attends from this word");
     const read = this.isDown
       ? _("Read down from “{word}”: each step was computed from the one below it.", { word })
       : _("Read from “{word}” to the right: each step was computed from the one to its right.", { word });
@@ -355,7 +357,7 @@ class TrailPicture extends View {
       sample(`band ${hue} tested`, 10),
       element("span", "", ...sentenceParts(_("towards {word}"), { word: tokenElement(`“${token}”`) })),
     ];
-    const width = _("this width is {share}; the whole is {total}", {
+    const width = _("this width means {share}; the total is {total}", {
       share: Number(unit.toPrecision(1)),
       total: signed(steps[0].share),
     });

@@ -166,7 +166,9 @@ class Why extends View {
       return [...(at ? [element("span", { className: "arrow", ariaHidden: "true" }, "←")] : []), step];
     });
     const badge = element("span", isExact ? "exact" : "inexact", `${isExact ? "✓" : "✗"} ${exact}`);
-    badge.title = _("The parts add up to the score. The difference, as a share of it, is checked for every answer.");
+    badge.title = _(
+      "The parts add up to the score. For every answer, the difference between their sum and the score is checked, as a share of the score.",
+    );
     return element("nav", { className: "trail", ariaLabel: _("Trail") }, ...steps.flat(), badge);
   }
 
@@ -307,7 +309,7 @@ class Why extends View {
     heading.append(
       ...(name
         ? sentenceParts(_("Without {name}"), { name: tokenElement(name, "") })
-        : [_("Choose words of the text, to test them together")]),
+        : [_("Choose words of the text to test them together")]),
     );
     const press = button("do", () => this.test(), test?.run ? _("✓ tested") : _("Test it"));
     press.title = _("Run the model without it. Key: T");
@@ -384,10 +386,15 @@ class Why extends View {
         "tbody",
         "",
         row(_("as it is"), header.scores[side], intact, later),
-        row(_("without it, by its share"), test?.predicted ?? null, null, _("a share predicts only the score")),
-        row(_("◇ by one product"), test?.product ?? null, null, _("a product predicts only the score")),
+        row(
+          _("without it, predicted from its share"),
+          test?.predicted ?? null,
+          null,
+          _("a share predicts only the score"),
+        ),
+        row(_("◇ one product recomputed"), test?.product ?? null, null, _("a product predicts only the score")),
         ...(header.runs || test?.run
-          ? [row(_("● by a run"), test?.run?.score ?? null, test?.run ?? null, _("not tested yet"))]
+          ? [row(_("● run again"), test?.run?.score ?? null, test?.run ?? null, _("not tested yet"))]
           : []),
       ),
     );
@@ -398,7 +405,7 @@ class Why extends View {
     const { twin, text } = this.header;
     if (!text) return [];
     const edit = button("tool", () => this.editTwin(edit), side ? _("Edit the twin") : _("Make a twin"));
-    edit.title = _("The same sentence with a word changed: the change of the score is then explained");
+    edit.title = _("The same sentence with one word changed; the change in the score is then explained");
     const tools = side ? [edit, button("tool", () => this.python.trigger("twin", { text }), _("Remove it"))] : [edit];
     return [element("p", { className: "tools", dataset: { twin } }, ...tools)];
   }
@@ -450,7 +457,7 @@ class Why extends View {
           this.bar(rest, low, span, () => this.openRest(title, rows[shown])),
         ),
       );
-    const columns = [_("share"), _("falls by")].map((name) => element("span", "column", name));
+    const columns = [_("share"), _("score drop")].map((name) => element("span", "column", name));
     const heading = element("h3", "", element("span", "", title), ...columns, element("span"));
     heading.ariaLabel = title;
     return element("section", "group", heading, element("ul", { ariaLabel: title }, ...items));
@@ -469,7 +476,11 @@ class Why extends View {
     const known = this.header.tests[test];
     const left = element("span", "number left", this.left(known) || (refused || known?.refused ? "–" : "…"));
     left.title =
-      refused || known?.refused || (known?.run ? _("without it, by a run") : _("without it, by one product"));
+      refused ||
+      known?.refused ||
+      (known?.run
+        ? _("how much the score falls without it, when the model runs again")
+        : _("how much the score falls without it, with one product recomputed"));
     bar.append(element("span", "number", signed(share)), left, element("span", "go", trail ? _("Why?") : ""));
     bar.dataset.focus = focusOf(row);
     bar.classList.toggle("chosen", row === this.chosen);

@@ -73,7 +73,7 @@ FORMATS: Final = said(
 def show() -> None:
     """The set, the measure, the button, and the results."""
     pair = pair_controls.show()
-    instead = _("“Side by side” shows what its heads attend to when they write the German pronoun.")
+    instead = _("“Side by side” shows what the model's heads attend to when the German pronoun is written.")
     if frame.lacking(models.abilities(state.current().model), "self-attention", instead):
         return
     with st.container(key="choices", horizontal=True, vertical_alignment="center"):
@@ -94,14 +94,14 @@ def show() -> None:
     )
     if _translates() and not models.is_english_german(state.current().model):
         message = "Measured in the row that reads the pronoun. {not_german}"
-        frame.note(message, not_german=pair_controls.not_german(said("What it writes for a pronoun")))
+        frame.note(message, not_german=pair_controls.not_german(said("What the model writes for a pronoun")))
     source = models.languages(state.current().model)[0]
     is_curated = state.current().coreference.pair_set == PAIR_SETS[0]
     is_readable = not is_curated or source.partition("-")[0] in ("", data.set_language(source))
     if not is_readable:
         message = (
-            "The set included with Headlight is in English, but this model reads {language}: choose a file in its "
-            "language. Results on English sentences say little about it."
+            "The set included with Headlight is in English, but this model reads {language}: choose a file in that "
+            "language. Results on English sentences say little about this model."
         )
         frame.note(message, language=NAMES.get(source, controls.plain(source)))
     reader, measure = models.reader(state.current().model), state.current().common.measure
@@ -244,7 +244,7 @@ def _site(site: "SiteScores", unscored: Mapping[str, int], name: str, widest_mar
                 key = f"measured-{site.site}-{kind}"
                 frame.chart(figure, key, f"{name}-{kind}", _(alt, site=site.site))
                 frame.caption(caption)
-    label = _("Every head with its interval, as a table, and in each group of sentences")
+    label = _("All heads with their intervals, as a table and by group of sentences")
     with st.expander(label, on_change="rerun", key=f"measured-{site.site}-heads") as opened:
         if opened.open:
             _table(site)
@@ -261,8 +261,8 @@ def _table(site: "SiteScores") -> None:
     head_table(tables.accuracy_table(site), key=f"measured-{site.site}-table")
     frame.caption(
         _(
-            "Click a title to sort. Clark’s form checks which candidate contains the word with the largest "
-            "weight; reverse, whether the antecedent gives the pronoun more weight than the distractor does; “on "
+            "Click a column title to sort. “Clark’s form” checks which candidate contains the word with the largest "
+            "weight; “reverse”, whether the antecedent gives the pronoun more weight than the distractor does; “on "
             "both nouns” is the mean weight on the two candidates together, in scored sentences and in controls."
         )
     )
@@ -288,9 +288,10 @@ def _groups(site: "SiteScores", name: str) -> None:
         layer, head = site.best
         frame.caption(
             _(
-                "Controls: in {rows} sentences the pronoun refers to neither noun. In these the most accurate head "
-                "gives {weight:.3f} to both nouns together, in scored sentences {weight_of_scored:.3f}. If the two "
-                "are similar, the head attends to nouns whether or not they are meant.",
+                "Controls: in {rows} sentences the pronoun refers to neither noun. In them, the most accurate head "
+                "gives both nouns together a weight of {weight:.3f}; in scored sentences it gives them "
+                "{weight_of_scored:.3f}. If the two numbers are similar, the head attends to nouns whether or not "
+                "they are meant.",
                 rows=site.controls.rows,
                 weight=float(site.controls.weight[layer, head]),
                 weight_of_scored=float(site.controls.weight_of_scored[layer, head]),

@@ -199,8 +199,8 @@ def show(trace: "Trace") -> None:
     terms.caption(
         _(
             "Read from left to right, one column per step. Each box is a hypothesis: its last token, and the "
-            "log-probability of the whole. Numbered boxes have ended: rank and score. The arrow keys move along the "
-            "tree; Enter or a click opens a hypothesis below."
+            "log-probability of the whole. Numbered boxes are finished hypotheses, with their rank and score. The "
+            "arrow keys move along the tree; Enter or a click opens a hypothesis below."
         ),
         help=_(
             "At each step, beam search compares the possible continuations of the hypotheses it keeps, by the "
@@ -323,8 +323,8 @@ def _open(text: str, tree: "BeamTree", index: int) -> None:
     st.html(f'<div style="display:flex;flex-wrap:wrap;gap:5px;line-height:1.5">{chips}</div>')
     facts = [
         _(
-            "Its last token has log-probability {log_prob} ({percent:.3g}%), the whole {total}, rank {rank} of its "
-            "step.",
+            "The log-probability of its last token is {log_prob} ({percent:.3g}%), that of the whole {total}: rank "
+            "{rank} in this step.",
             log_prob=decimal(node.log_prob, 4),
             percent=100 * exp(node.log_prob),
             total=decimal(node.total, 4),

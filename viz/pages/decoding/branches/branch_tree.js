@@ -92,7 +92,7 @@ class BranchTree extends View {
       const bare = words.trimStart();
       text.append(bare === words ? "" : " ", element("span", same ? "same" : "new", bare));
     }
-    const instead = row.isWritten ? _("nothing") : _("not written yet: a click writes it");
+    const instead = row.isWritten ? _("nothing") : _("not written yet: click to write it");
     if (!row.words.length) text.append(element("span", "muted", instead));
     const look = { className: "open", ariaPressed: String(mark === "shown") };
     const open = this.buildButton(look, "show", row.number, title, text);

@@ -130,7 +130,7 @@ def spell(word: str, writer: Writer) -> tuple[int, ...]:
 
 def finished_before(step: int, count: int) -> Message:
     """Why nothing can be changed at a step of a translation of `count` tokens, and what to do."""
-    message = "There is no token {number} to change: the translation ends after {count}. Choose an earlier step."
+    message = "There is no token {number} to change: the translation ends after {count} tokens. Choose an earlier step."
     return said(message, number=step + 1, count=count)
 
 
@@ -179,7 +179,7 @@ def _left(writer: Writer, text: str, origin: Session, path: Path) -> Session:
         for written, token_id in enumerate(action.token_ids):
             if session.finished:
                 message = (
-                    "Of the {count} tokens only {written} can be written before the translation ends. Start at an "
+                    "Of the {count} tokens, only {written} can be written before the translation ends. Start at an "
                     "earlier step, or write less."
                 )
                 raise SessionError(message, count=len(action.token_ids), written=written)

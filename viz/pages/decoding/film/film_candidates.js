@@ -34,7 +34,7 @@ const NUMBERS = [
   [said("Entropy"), said("How uncertain the model is, over its whole vocabulary")],
   [
     said("Effective choices"),
-    said("e to the power of the entropy: as many equally probable tokens would be equally uncertain"),
+    said("e to the power of the entropy: this many equally probable tokens would be equally uncertain"),
   ],
 ];
 
@@ -180,7 +180,7 @@ export class FilmCandidates {
     const mass = listed.reduce((sum, { logProb }) => sum + Math.exp(logProb), 0);
     const now = listed.reduce((sum, { logProb }, at) => sum + (filtered ? filtered.chanceOf(logProb, at) : 0), 0);
     const [name, model, filteredMass] = this.sums;
-    name.textContent = plural("It has", "Together, these {count}", listed.length);
+    name.textContent = plural("This one", "These {count} together", listed.length);
     model.textContent = formatShare(Math.min(1, mass));
     filteredMass.textContent = filtered ? formatShare(Math.min(1, now)) : "";
     // The row that Tab reaches must be one that is there.

@@ -105,7 +105,7 @@ export class FilmFilters {
     };
     if (kept >= this.vocabSize) return _("Every token can be sampled. Entropy {entropy} nats.", numbers);
     return _(
-      "{kept} of {all} tokens can be sampled; the model gives them {share} together. Entropy {entropy} nats.",
+      "{kept} of {all} tokens can be sampled; the model gives them a total probability of {share}. Entropy {entropy} nats.",
       numbers,
     );
   }

@@ -30,7 +30,7 @@ const ROOM_FOR_STRIP = 420;
 const PANELS_STACKED_BELOW = 560;
 
 const HOW_TO_READ = said(
-  "Each row is the new row of one head; the lighter a column, the more weight on its token. Click a row to choose its head; several heads of one layer can be chosen. Lines lead from a row's token, below, to the source tokens, above; those of earlier rows are faint.",
+  "Each row is the row that one head adds in this step; the lighter a column, the more weight on its token. Click a row to choose its head; several heads of one layer can be chosen. Lines lead from a row's token, below, to the source tokens, above; those of earlier rows are faint.",
 );
 const HOW_TO_READ_TRIANGLE = said("{sentences} The triangle shows all rows so far of the head chosen last.");
 

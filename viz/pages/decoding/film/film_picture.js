@@ -49,7 +49,7 @@ export class FilmPicture {
     const share = new Map(this.places.map((place, i) => [place, top ? given[i] / top : 0]));
     paintHeat(this.canvas, this.picture, this.stops, (place) => share.get(place) ?? 0, 320);
     const said = top.toPrecision(2);
-    const label = _("Colour scale: {number} from 0, dark, to {top}, light", { number: _("weight"), top: said });
+    const label = _("Colour scale: {number} from 0 (dark) to {top} (light)", { number: _("weight"), top: said });
     this.legend.replaceChildren(
       colourBar(_("Weight (√ scale)"), label, this.stops, [
         [0, "0"],
@@ -57,11 +57,11 @@ export class FilmPicture {
       ]),
     );
     this.canvas.ariaLabel = this.caption.textContent = this.isOfAll
-      ? _("What step {step} attends to in the picture, mean of all {count} heads", {
+      ? _("What the model attends to in the picture at step {step}, mean of all {count} heads", {
           step: step + 1,
           count: layers * count,
         })
-      : _("What step {step} attends to in the picture, chosen heads", { step: step + 1 });
+      : _("What the model attends to in the picture at step {step}, chosen heads", { step: step + 1 });
     this.toggle.textContent = this.isOfAll ? _("Chosen heads") : _("All heads");
   }
 

@@ -102,7 +102,8 @@ def _how_to_read(trace: "Trace") -> None:
             frame.caption("The last column combines all the silence that was added.")
     if told := data.told(trace):
         frame.caption(
-            "{told} was given to the decoder before it wrote; in its self-attention it is the first column.",
+            "{told} was given to the decoder before the first step; in the decoder's self-attention, it is the first "
+            "column.",
             told=plain(told),
         )
 

@@ -103,10 +103,14 @@ def _badge(trace: "Trace", lens: "LogitLens", tolerance: float) -> None:
     largest = deviation(trace, lens)
     difference = scientific(largest)
     if is_same and largest <= tolerance:
-        same = _("last layer = the model's output: largest difference of a probability {value}", value=difference)
+        same = _(
+            "last layer = the model's output: the largest difference in a probability is {value}", value=difference
+        )
         st.badge(same, icon=":material/check:", color="green")
     else:
-        other = _("last layer ≠ the model's output: largest difference of a probability {value}", value=difference)
+        other = _(
+            "last layer ≠ the model's output: the largest difference in a probability is {value}", value=difference
+        )
         st.badge(other, icon=":material/warning:", color="red")
 
 

@@ -134,7 +134,11 @@ def lacks(preset: str, device: Device, site: str) -> str:
     abilities = models.abilities(choice_of(preset, device))
     if not abilities.sites:
         return said("This model has no attention: its decoder reads one vector, the encoder's last states.")
-    return "" if site in abilities.sites else abilities.lacks.get("self-attention", said("This model has none."))
+    return (
+        ""
+        if site in abilities.sites
+        else abilities.lacks.get("self-attention", said("This model has no attention of this kind."))
+    )
 
 
 def farthest(outputs: Sequence[Output]) -> str | None:

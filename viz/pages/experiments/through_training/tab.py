@@ -71,8 +71,8 @@ def show(trace: object) -> None:
             st.error(plain(error.message), icon=":material/error:")
     if opened is None:
         frame.note(
-            "There is no training film in the experiments folder or with a model. The command below makes one, "
-            "and the field below opens it."
+            "There is no training film in the experiments folder or next to a model. The command below makes one, and "
+            "the field below opens it."
         )
     else:
         with st.spinner(_("Reading the film …")) if own_film() else nullcontext():
@@ -294,7 +294,7 @@ def _show_own_film() -> None:
         )
         st.code(COMMAND, language="sh", wrap_lines=True)
         frame.caption(
-            "For a model of the library transformers, a callback records its training, on sentences that you choose."
+            "For a model of the transformers library, a callback records its training on sentences that you choose."
         )
         st.code(CALLBACK, language="python", wrap_lines=True)
 

@@ -128,7 +128,7 @@ export function metricLanes({ heads, steps, metric, threshold }, numbers, { laye
   ];
   if (threshold !== null && threshold <= numbers.top) {
     lines.push({ shares: steps.map(() => threshold / numbers.top), kind: "threshold" });
-    notes.push([_("counts from {threshold}", { threshold }), "threshold"]);
+    notes.push([_("threshold of the job: {threshold}", { threshold }), "threshold"]);
   }
   lines.push({ shares: numbers.shares(own), kind: "own", isMarked: true });
   const digits = metric.isShare ? 2 : 1;

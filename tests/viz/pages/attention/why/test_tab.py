@@ -25,7 +25,7 @@ def test_the_tables_of_both_sides_and_of_pairs_add_up_to_the_score_and_cancellin
     assert [sum(each) for each in shares] == pytest.approx([page["total"]] * 3, abs=0.06)
     *pairs, _rest = shares[2]
     assert sum(map(abs, pairs)) > CANCELLING * abs(page["total"])
-    assert any("Pairs of parts cancel" in unlinked(caption.value) for caption in app.caption)
+    assert any("Pairs of parts partly cancel" in unlinked(caption.value) for caption in app.caption)
 
 
 def test_before_the_first_word_that_differs_no_change_is_explained_and_no_picture_drawn(

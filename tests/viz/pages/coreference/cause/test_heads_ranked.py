@@ -64,13 +64,13 @@ def test_the_head_that_flips_a_choice_is_named_or_that_none_does_and_many_are_co
     assert "So do encoder L1 H2, encoder L2 H3." in said
     # That no head flips the choice is said with the one that moves it most.
     said = sweep(effects({(0, 4): -3.0, (1, 4): -1.0}), [ES, SIE])
-    assert "Switched off alone, no head of 24 flips the choice" in said
+    assert "None of the 24 heads flips the choice when it alone is switched off" in said
     assert "−2.00" in said
     # Of many sentences the flips are counted.
     table = effects({(0, 2): -9.0, (1, 2): -9.0, (2, 3): -9.0}, intact=(1.0, 1.0, 1.0, 1.0))
     said = sweep(table, [ES, SIE, ES, SIE])
-    assert "flips most choices: 2 of 4" in said
-    assert "2 of 24 heads flip at least one" in said
+    assert "flips the most choices: 2 of 4" in said
+    assert "Of 24 heads, 2 flip at least one" in said
 
 
 def patched(values: np.ndarray, a: float = 2.0, b: float = -2.0) -> Patching:

@@ -71,7 +71,7 @@ def test_the_page_explains_the_token_of_the_step_against_the_one_that_is_chosen(
     assert other is not None
     assert rivals.value == other.token_id + 1 != ALONE
     assert rivals.options == [
-        "nothing: only its own probability",
+        "nothing: only the token's own probability",
         *(f"rather than {display_token(each.token)}" for each in trace.steps[STEP].candidates[1:]),
     ]
     both = f"“{display_token(trace.steps[STEP].token)}” rather than “{display_token(other.token)}”"
