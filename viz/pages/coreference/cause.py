@@ -197,7 +197,7 @@ def _written_under(stated: Stated, text: str) -> "tuple[EditComparison, ...]":
     # Of a set, the German that is asked about may be longer than what the model writes itself.
     begins = [(step, edit) for edit in edits if (step := access.first_step(edit, trace.rows_before)) < len(trace.steps)]
     task = access.edited(models.writer(model), text, begins, trace.rows_before)
-    return long_work.outcome(task, _("Write under each intervention"), key="cause-written", start=True) or ()
+    return long_work.outcome(task, _("Write the text under each intervention"), key="cause-written", start=True) or ()
 
 
 def _card(tried: Tried, stated: Stated, written: "EditComparison | None") -> None:
@@ -296,7 +296,7 @@ def _maps(reader: "Chooser", asked: Question, known: EveryHead, head: tuple[str,
 def _edit(trace: "Trace", stated: Stated) -> None:
     """Any edit of the head from the chosen word on, what is written under it, and a branch that keeps it."""
     st.session_state.setdefault("cause-edit", state.current().coreference.edit_chosen)
-    label = _("Edit its attention from this word on: switched off, uniform, or pointed at any token")
+    label = _("Edit this head's attention from this word on: switched off, uniform, or pointed at any token")
     with st.expander(label, on_change="rerun", key="cause-edit") as opened:
         if not opened.open or frame.lacking(models.abilities(state.current().model), "edits"):
             return
@@ -320,7 +320,7 @@ def _edit(trace: "Trace", stated: Stated) -> None:
         edit = EditHead(kind, site, layer, head, key, once and not is_of_encoder)
         writer = models.writer(state.current().model)
         task = access.edited(writer, trace.text, [(step, edit)], trace.rows_before)
-        found = long_work.outcome(task, _("Write with the edit"), key="cause-edited", start=True)
+        found = long_work.outcome(task, _("Write the text with this edit"), key="cause-edited", start=True)
         if found is not None:
             _show_edited(found[0])
             code = write_code(Choice(0, step, edit))
@@ -381,8 +381,8 @@ def _many(reader: "Chooser", asked: Question, of_set: tuple[Question, ...], know
             _("In place of a head"),
             INSTEAD_LABELS,
             help_text=_(
-                "Zero removes the head's output. Its mean, over all rows of the set’s sentences, removes only "
-                "what is specific to this sentence."
+                "Zero removes the head's whole output. The mean of the output over all rows of the set’s sentences "
+                "removes only what is specific to this sentence."
             ),
         )
     questions = (asked,) if is_one else of_set

@@ -158,12 +158,12 @@ def not_german(asked: Message) -> str:
     if not target:
         message = (
             "{asked} is tested only for models that translate English to German. {model} does not state its output "
-            "language, so it is not tested here."
+            "language, so there is no test here."
         )
         return _(message, asked=asked, model=model)
     message = (
         "{asked} is tested only for models that translate English to German. {model} states that it translates "
-        "{source} to {target}, so it is not tested here."
+        "{source} to {target}, so there is no test here."
     )
     return _(message, asked=asked, model=model, source=source or said("an unknown language"), target=target)
 
@@ -300,7 +300,7 @@ def _forget_unknown(sentence: Message, count: int, fields: Sequence[str]) -> Non
         chosen = state.current().value(field)
         if isinstance(chosen, int) and chosen >= count:
             state.change(**{field: None})
-            message = "{role}: there is no word {chosen}; the sentence has {count}."
+            message = "{role}: there is no word {chosen}; the sentence has {count} words."
             frame.note(message, role=_role(role, sentence), chosen=chosen + 1, count=count)
 
 

@@ -117,7 +117,7 @@ def heads_and(heads: "Sequence[HeadName]", metrics: "Mapping[str, Float[np.ndarr
 
 
 COLUMNS: Final = (
-    Column(said("Share of correct sentences")),
+    Column(said("Share of sentences on which a head is right")),
     Column(said("Reading “it” (self-attention)"), is_number=True),
     Column(said("Writing its translation (cross-attention)"), is_number=True),
 )
@@ -125,8 +125,8 @@ ABSENT: Final = "–"
 #: Each half of the pairs within a sentence, and what is said of the head that is chosen on it.
 _HALVES: Final = (said("first half"), said("second half"))
 _BEST_OF_HALF: Final = (
-    said("Best head of the first half, on the other half"),
-    said("Best head of the second half, on the other half"),
+    said("Best head of the first half, tested on the second half"),
+    said("Best head of the second half, tested on the first half"),
 )
 #: What guesses or averages is called within a sentence, and at the beginning of a line.
 NEAREST: Final = said("nearest candidate")

@@ -78,7 +78,7 @@ def type_word(trace: "Trace") -> None:
     st.text_input(
         _(message, token=plain(display_token(trace.steps[step].token)), step=step + 1),
         key=key,
-        placeholder=_("A word, then Enter"),
+        placeholder=_("Type a word and press Enter"),
         width=300,
         help=_(
             "A word may be several tokens: all are written, then the model continues. {ends} ends the text.", ends=ends

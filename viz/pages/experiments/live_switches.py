@@ -51,10 +51,10 @@ def show(trace: "Trace") -> None:
     scores = long_work.known(task)
     _translations(found, scores or ())
     frame.caption(
-        "Differences from the full model are **marked**. {where} Removing a part from a trained model is **not "
-        "the same as training without it**: everything that remains was trained together with it, so these "
-        "losses do not measure what the part contributes. The paper's numbers (BLEU on newstest2013) are for models "
-        "trained without the part.",
+        "Differences from the full model are **marked**. {where} Removing a part from a trained model is **not the "
+        "same as training without it**: everything that remains was trained together with it, so these drops in BLEU "
+        "do not measure what the part contributes. The paper's numbers (BLEU on newstest2013) are for models trained "
+        "without the part.",
         where=_where(layer),
     )
     measured = long_work.outcome(

@@ -42,7 +42,7 @@ def show(selection: Selection) -> None:
     ]
     with st.grid(2, min_column_width=430, gap="medium"):
         with st.container():
-            st.html(table(_MASKS, rows, label=_("Which keys a row may see")))
+            st.html(table(_MASKS, rows, label=_("Which keys a row can see")))
             frame.unfolding(_("The masks of one sentence, as pictures"), "card-masks", pictures.masks, trace)
         with st.container():
             _cost(trace, selection)

@@ -130,10 +130,10 @@ def test_the_summary_says_what_the_scores_say(scores: CoreferenceScores) -> None
     nearest = scores.sites["encoder.self"].baselines.nearest
     assert lines["Nearest candidate"][0] == f"{100 * nearest:.1f}%"
     first, second = sorted(scores.sites["encoder.self"].held_out, key=lambda one: one.chosen_on)
-    for half, one in (("first", first), ("second", second)):
+    for half, rest, one in (("first", "second", first), ("second", "first", second)):
         head = f"L{one.head.layer + 1} H{one.head.head + 1}"
         share = f"{100 * float(one.accuracy.value):.1f}%"
-        assert lines[f"Best head of the {half} half, on the other half"][0].startswith(f"{head}: {share}")
+        assert lines[f"Best head of the {half} half, tested on the {rest} half"][0].startswith(f"{head}: {share}")
     # What reads and what writes have a column each; of a decoder alone there is the row that reads.
     site = scores.sites["encoder.self"]
     other = replace(site, baselines=replace(site.baselines, nearest=0.125))

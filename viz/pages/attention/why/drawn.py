@@ -283,7 +283,7 @@ class Drawn:
         if level.words:
             words, count = [self._word_row(bar) for bar in level.words], _count_shown(level.words)
             rest = self._rest(level.words, words, count)
-            groups.append(Group(_("Positions that it read"), words, count, is_main=True, rest=rest))
+            groups.append(Group(_("Positions read"), words, count, is_main=True, rest=rest))
         if level.parts:
             is_heads = bool(level.words)
             rows = [self._part_row(bar, with_heads=not is_heads) for bar in level.parts]

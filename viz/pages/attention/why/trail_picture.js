@@ -331,7 +331,9 @@ class TrailPicture extends View {
   /** @param {string} look @param {{ name: string, share: number, tested: string, trail: string }} what @param {SVGElement[]} parts */
   item(look, { name, share, tested, trail }, ...parts) {
     const values = { name, share: signed(share) };
-    const label = tested ? _("{name}, {share}, tested: why?", values) : _("{name}, {share}, not tested: why?", values);
+    const label = tested
+      ? _("{name}, {share} (tested): why?", values)
+      : _("{name}, {share} (not tested): why?", values);
     const named = { role: "button", tabindex: -1, "aria-label": label, "data-trail": trail };
     return svg("g", { class: look, ...named }, ...parts);
   }

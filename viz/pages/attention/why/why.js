@@ -178,7 +178,7 @@ class Why extends View {
     if (asked) {
       const number = element("span", `chip ${hueOf(total)}`, signed(total));
       heading.append(
-        ...sentenceParts(_("Why does {name} give {total}?"), { name: tokenElement(asked), total: number }),
+        ...sentenceParts(_("Why does {name} contribute {total}?"), { name: tokenElement(asked), total: number }),
       );
       return heading;
     }

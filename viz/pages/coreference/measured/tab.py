@@ -62,9 +62,10 @@ FORMATS: Final = said(
     'hungry.", "pronoun": "it", "antecedent": "The cat", "distractor": "the fish"}`; for a phrase that occurs twice, '
     "the characters `[begin, end]` instead. Optional: `id`, `group`, `pair` (the same for both sentences of a "
     "minimal pair), `right` and `wrong` (German sentences that differ in the pronoun), `control` (true if the "
-    "pronoun refers to neither) |\n| `.jsonl` | Winograd: `sentence`, `tokens`, and the three as half-open spans of "
-    "tokens |\n| `.tsv` | sentence, pronoun, antecedent, distractor, and optionally right, wrong, separated by tabs "
-    "|\n| `.txt` | WinoBias: `1 [The developer] argued with the designer because [she] did not like the design.`, "
+    "pronoun refers to neither) |\n| `.jsonl` | Winograd: `sentence`, `tokens`, and the pronoun and both nouns as "
+    "half-open spans of tokens |\n| `.tsv` | sentence, pronoun, antecedent, distractor, and optionally right, wrong, "
+    "separated by tabs |\n| `.txt` | WinoBias: `1 [The developer] argued with the designer because [she] did not "
+    "like the design.`, "
     "the two sentences of a pair on consecutive lines |"
 )
 
@@ -197,10 +198,10 @@ def _accuracies(scores: "CoreferenceScores", about: str) -> None:
     st.html(html.table(tables.COLUMNS, tables.summary(scores), label=_("Accuracies compared")))
     _skipped(scores.skipped, said("Could not be read: {reasons}."))
     message = (
-        "{about} Accuracy is the share of sentences that are right; in brackets are 95% bootstrap intervals over pairs "
-        "of sentences. A head is chosen on one half of the pairs and tested on the other, because the best of many "
-        "heads looks too good on the sentences it was chosen on. The last line tests the model, not a head: whether it "
-        "finds the German sentence with the right pronoun more probable."
+        "{about} Accuracy is the share of sentences on which a head is right; in brackets are 95% bootstrap intervals "
+        "over pairs of sentences. A head is chosen on one half of the pairs and tested on the other, because the best "
+        "of many heads looks too good on the sentences it was chosen on. The last line tests the model, not a head: "
+        "whether the model finds the German sentence with the right pronoun more probable."
     )
     frame.caption(message, about=about)
 

@@ -192,8 +192,8 @@ class LensTable extends View {
     const token = tokenElement(this.data.written[step]);
     const values = { token, rank: rank.toLocaleString("en"), share: percent(chosen), ratio };
     const sentence = ratio
-      ? _("Written: {token}, rank {rank} here, {share} (relative to the best: {ratio})")
-      : _("Written: {token}, rank {rank} here, {share}");
+      ? _("Written: {token}, rank {rank} here, probability {share} (relative to the best: {ratio})")
+      : _("Written: {token}, rank {rank} here, probability {share}");
     const note = element("div", "lens-note muted", ...sentenceParts(sentence, values));
     const title = _("{level} · step {step}", { level: this.data.levels[level], step: step + 1 });
     this.tooltip.showContent(point, title, element("table", "lens-top", ...rows), note);

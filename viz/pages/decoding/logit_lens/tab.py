@@ -70,8 +70,8 @@ def show(trace: "Trace") -> None:
         return
     terms.caption(
         _(
-            "What would the model write if each decoder layer were its last? The ✓ marks the layer from which on the "
-            "answer does not change."
+            "What would the model write if each decoder layer were its last? The ✓ marks the layer after which the "
+            "answer no longer changes."
         ),
         help=_(
             "The output of each layer goes through the model's own final norm and output projection. Read a column "
