@@ -130,11 +130,11 @@ class Drawn:
     def _here_said(self, values: Mapping[str, str]) -> str:
         if self.trace.rows_write(self.asked.site):
             message = (
-                "When “{word}” is written, {head} gives “{key}” {times} times the weight of “{rival}” (e to the power "
-                "of {score})."
+                "{head} gives “{key}” {times} times the weight of “{rival}” (e to the power of {score}) when “{word}” "
+                "is written."
             )
             return _(message, **values)
-        message = "At “{word}”, {head} gives “{key}” {times} times the weight of “{rival}” (e to the power of {score})."
+        message = "{head} gives “{key}” {times} times the weight of “{rival}” (e to the power of {score}) at “{word}”."
         return _(message, **values)
 
     def _step_said(self) -> str:
