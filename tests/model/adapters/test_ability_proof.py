@@ -77,6 +77,12 @@ def reads_two(given: dict[str, Any]) -> bool:
     return ids is not None and len(ids) > 1
 
 
+def test_a_model_of_one_layer_can_do_what_one_of_several_can(tmp_path: Path) -> None:
+    several = open_reader(zoo.save_model(tmp_path / "several", "bert")).abilities
+    one = open_reader(zoo.save_longest(tmp_path / "one", "bert")).abilities
+    assert set(one.lacks) == set(several.lacks)
+
+
 def test_what_fails_when_it_is_tried_is_not_claimed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own(zoo.save_model(tmp_path / "gpt2", "gpt2", "bytes"))
     failing(monkeypatch, transformers.GPT2LMHeadModel, reads_two)

@@ -129,6 +129,19 @@ def test_rows_of_the_start_page_stand_for_what_they_write_and_two_texts_are_poin
     assert len(sides) == 2
 
 
+def test_a_card_draws_each_token_once_evenly_within_its_picture(folder: Path, exhibits: list[Exhibit]) -> None:
+    page = (folder / "index.html").read_text(encoding="utf-8")
+    cards = re.findall(r'<svg viewBox="0 0 (\d+) \d+" aria-hidden="true">(.*?)</svg>', page)
+    assert len(cards) >= len(exhibits)
+    for (width, drawn), exhibit in zip(cards, exhibits, strict=False):
+        dots = [(int(x), y) for x, y in re.findall(r'<circle cx="(\d+)" cy="(\d+)"', drawn)]
+        for y, count in zip(sorted({y for _, y in dots}, key=int), reversed(exhibit.weights.shape), strict=True):
+            places = [x for x, at in dots if at == y]
+            assert len(places) == count
+            # The middle of the row is the middle of the picture.
+            assert sum(places) / count == pytest.approx(int(width) / 2, abs=1)
+
+
 def test_what_is_found_is_open_and_its_attention_comes_first_with_the_film(exhibits: list[Exhibit]) -> None:
     for exhibit in exhibits:
         assert exhibit.trace is not None

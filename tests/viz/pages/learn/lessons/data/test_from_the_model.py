@@ -60,6 +60,12 @@ def test_rows_saturate_where_a_softmax_of_the_plain_dot_products_does(shipped: S
     # The first row of the decoder's self-attention has one key alone.
     rows = len(trace.source_ids) + 2 * len(trace.target_ids) - 1
     assert view.found["rows"] == LAYERS * shipped.translator.config.num_heads * rows
+    saturated = {
+        name: view.picture.series[label].sum() for name, label in (("scaled", "divided by √dₖ"), ("raw", "not divided"))
+    }
+    for name, count in saturated.items():
+        assert view.found[name] == count
+        assert view.found[f"{name}_share"] == pytest.approx(count / view.found["rows"])
 
 
 def test_two_measures_are_compared_in_every_row_of_the_encoder(shipped: Shipped) -> None:
