@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 WHERE: Final[Mapping[str, str]] = {
     "self": said("the token itself"),
     "back1": said("the previous token"),
-    "back2": said("the second token before"),
+    "back2": said("the token two positions before"),
     "ahead1": said("the next token"),
-    "ahead2": said("the second token after"),
+    "ahead2": said("the token two positions after"),
     "back1-3": said("the three previous tokens"),
     "ahead1-3": said("the three next tokens"),
     "beside": said("the two neighbouring tokens"),
-    "near": said("tokens at most two away"),
-    "far": said("tokens at least five away"),
+    "near": said("tokens at most two positions away"),
+    "far": said("tokens at least five positions away"),
     "back": said("earlier tokens"),
     "ahead": said("later tokens"),
     "first": said("the first token"),
@@ -50,14 +50,14 @@ WHERE: Final[Mapping[str, str]] = {
     "source next": said("the source token to which all heads together attend most in the next row"),
     "diagonal": said("the same relative position in the source"),
     "second half": said("the second half of the source"),
-    "copied": said("a source token spelled like the one it writes"),
+    "copied": said("a source token spelled like the one being written"),
     "copied before": said("a source token spelled like the one just written"),
 }
 #: The same of a cross-attention whose heads tell what is written from what is read.
 _SOURCES: Final[Mapping[str, str]] = {
-    "source written": said("the source of the token that it writes"),
+    "source written": said("the source of the token being written"),
     "source read": said("the source of the token just read"),
-    "source next": said("the source of the token after the one that it writes"),
+    "source next": said("the source of the token after the one being written"),
 }
 #: The same of a decoder, which sees nothing that comes later; and of a translation's, whose rows stand for what they
 #: write.
@@ -68,8 +68,8 @@ _BEFORE: Final[Mapping[str, str]] = {
 _READ: Final[Mapping[str, str]] = {
     "self": said("the token just read"),
     "back1": said("the token before the one just read"),
-    "back2": said("the second token before the one just read"),
-    "back1-3": said("the three previous tokens the one just read"),
+    "back2": said("the token two positions before the one just read"),
+    "back1-3": said("the three tokens before the one just read"),
     "beside": said("the token before the one just read"),
     "near": said("the token just read and the two before it"),
     "far": said("tokens at least five positions before the one just read"),
@@ -81,35 +81,42 @@ _NAMES: Final[Mapping[str, str]] = {
     "rests": said("weight at rest"),
     "distance": said("mean distance, as a multiple of that of uniform attention"),
     "fill": said("spread over the tokens"),
-    "by distance": said("part of the picture that depends on distance alone"),
-    "same keys": said("part of the picture that is the same in every row"),
+    "by distance": said("part of the variation in its weights that depends only on distance"),
+    "same keys": said("part of the variation in its weights that is the same in every row"),
 }
 #: What no text has alone.
 _OF_PICTURE: Final = ("by distance", "same keys")
 #: What an unusual metric says, above the typical head and below it.
 _UNUSUAL: Final[Mapping[str, tuple[str, str]]] = {
     "distance": (
-        said("Attends to unusually distant tokens: {value} times as far away as uniform attention, {rank}."),
-        said("Attends to unusually close tokens: {value} times as far away as uniform attention, {rank}."),
+        said("Attends to unusually distant tokens: {value} times as far away as with uniform attention, {rank}."),
+        said("Attends to unusually close tokens: {value} times as far away as with uniform attention, {rank}."),
     ),
     "fill": (
         said("Spreads unusually evenly: as widely as uniform attention over {value} of the tokens, {rank}."),
         said("Attends to unusually few tokens: as narrowly as uniform attention over {value} of them, {rank}."),
     ),
     "by distance": (
-        said("More than most heads, attends by distance: {value} of its picture depends on it alone, {rank}."),
+        said(
+            "More than most heads, attends by distance: this explains {value} of the variation in its weights, {rank}."
+        ),
         "",
     ),
     "same keys": (
         said(
-            "More than most heads, attends to the same tokens in every row: {value} of its picture is the same, {rank}."
+            "More than most heads, attends to the same tokens in every row: this explains {value} of the variation in "
+            "its weights, {rank}."
         ),
         "",
     ),
 }
 _JOBS: Final[Mapping[str, str]] = {
-    "prefix_matching": said("Induction: on repeated random tokens, it attends to what followed the same token before."),
-    "duplicate": said("Duplicate tokens: on repeated random tokens, it attends to the same token before."),
+    "prefix_matching": said(
+        "Induction: on repeated random tokens, it attends to what followed the earlier occurrence of the same token."
+    ),
+    "duplicate": said(
+        "Duplicate tokens: on repeated random tokens, it attends to the earlier occurrences of the same token."
+    ),
 }
 _ALL: Final = said("Spreads over nearly all tokens: as widely as uniform attention over {share} of them.")
 _MOST: Final = said("Spreads over most tokens: as widely as uniform attention over {share} of them.")
@@ -185,15 +192,15 @@ def _where(metric: str, description: "HeadDescription | None") -> str:
 
 #: What the default corpora are called.
 CORPORA: Final[Mapping[str, str]] = {
-    "en": said("English texts of ours, of mixed kinds and lengths"),
-    "de": said("German texts of ours, of mixed kinds and lengths"),
-    "zh": said("Chinese texts of ours, of mixed kinds and lengths"),
+    "en": said("English texts that come with Headlight, of mixed kinds and lengths"),
+    "de": said("German texts that come with Headlight, of mixed kinds and lengths"),
+    "zh": said("Chinese texts that come with Headlight, of mixed kinds and lengths"),
 }
 
 
 def corpus_words(language: str, file: str, given: int, total: int) -> str:
     """Over which of our texts, or of a file's, heads were measured, to be named beside what is said."""
-    texts = _(CORPORA[language]) if language else _("texts of {file}", file=file)
+    texts = _(CORPORA[language]) if language else _("texts from {file}", file=file)
     if given < total:
         return _("the first {given} of {total} {texts}", given=given, total=total, texts=texts)
     return _("{total} {texts}", total=total, texts=texts)
@@ -214,7 +221,7 @@ def _answer(description: "HeadDescription") -> Line:
         case "nothing":
             message = "No simple rule: where it attends depends on query and key together."
             numbers = [
-                _("picture explained by distance alone {distance}, by the key alone {keys}",
+                _("variation in its weights: {distance} depends only on distance, {keys} only on the key",
                   distance=f"{description.by_distance.value:.0%}", keys=f"{description.same_keys.value:.0%}"),
                 _("as widely as uniform attention over {share} of the tokens", share=_amount(description.fill)),
             ]  # fmt: skip
@@ -223,8 +230,8 @@ def _answer(description: "HeadDescription") -> Line:
             return Line(_to_sinks(description), with_commas([*_on_sinks(description), _at_rest(description)]))
         case "too little":
             if description.job is not None:
-                return Line(_("In ordinary texts too little is left to say what it attends to."))
-            return Line(_("Too little is left to say what it attends to."))
+                return Line(_("In ordinary texts too little weight is left to say what it attends to."))
+            return Line(_("Too little weight is left to say what it attends to."))
     assert main is not None
     if description.kind == "spreads":
         message = _ALL if main.value >= _NEARLY_ALL else _MOST
@@ -250,7 +257,9 @@ def _answer(description: "HeadDescription") -> Line:
     ]
     numbers = [share, *_spread(main, description), *parts, even, _rival(main), texts, _at_rest(description)]
     if description.tells_sources and main.metric in _SOURCES:
-        numbers.append(_("source: to which all heads together attend most as the token is written and read"))
+        numbers.append(
+            _("source of a token: the source token to which all heads together attend most when it is written and read")
+        )
     return Line(_rule(description, main), with_commas(numbers))
 
 
@@ -261,7 +270,7 @@ def _rule(description: "HeadDescription", main: "Number") -> str:
         where = _("{where}, most of all {parts}", where=where, parts=largest)
     where = _if_any(where, main)
     if description.kind == "leftover":
-        return _("The little that is left attends to {where}.", where=where)
+        return _("The little weight that is left goes to {where}.", where=where)
     if description.kind == "mixed":
         return in_a_row((_("It follows no single rule."), _part(main, where)))
     part = _amount(main)
@@ -363,7 +372,8 @@ def _unusual(main: "Number", description: "HeadDescription") -> str:
     value, rank = _amount(main), _rank(main)
     if main.metric == "same keys" and main.rank > _FIRST * main.heads:
         return _(
-            "Attends to the same tokens in every row: {value} of its picture is the same in all of them.", value=value
+            "Attends to the same tokens in every row: this explains {value} of the variation in its weights.",
+            value=value,
         )
     if main.metric in _UNUSUAL:
         return _(_UNUSUAL[main.metric][main.value < main.middle], value=value, rank=rank)
@@ -381,20 +391,24 @@ def _more(more: "More", description: "HeadDescription") -> Line:
             # Of what rests, not of what is free.
             share, usual = f"{1 - more.share:.0%}", f"{1 - more.usual:.0%}"
             if not more.cell:
-                message = "In rows of {words}, less of its weight is at rest: {share}, but {usual} in all rows."
+                message = "In rows of {words}, less of its weight is at rest: {share}, against {usual} in all rows."
                 return Line(_(message, words=words, share=share, usual=usual))
             message = "In rows of {others}, {usual} of its weight is at rest; in rows of {words}, only {share}."
             return Line(_(message, words=words, others=WHERE[more.cell], share=share, usual=usual))
         case "asks":
             where, words = _where(more.cell, description), WHERE[more.query]
-            message = "In rows of {words}, more goes to {where}: {share} of the free weight, in all rows {usual}."
+            message = (
+                "In rows of {words}, more of its free weight goes to {where}: {share}, against {usual} in all rows."
+            )
             return Line(_(message, words=words, where=where, share=share, usual=usual))
         case "fails":
             where, words = _where(more.cell, description), WHERE[more.query]
-            message = "But in rows of {words}, less goes to {where}: {share} of the free weight, in all rows {usual}."
+            message = (
+                "But in rows of {words}, less of its free weight goes to {where}: {share}, against {usual} in all rows."
+            )
             return Line(_(message, words=words, where=where, share=share, usual=usual))
         case "columns":
-            message = "Attends to the same tokens in every row: {value} of its picture is the same in all of them."
+            message = "Attends to the same tokens in every row: this explains {value} of the variation in its weights."
             liked = [_("{token} {times}×", token=token, times=times) for token, times in _liked(description)]
             return Line(_(message, value=share), with_commas(liked))
         case "unusual":
@@ -406,7 +420,7 @@ def _more(more: "More", description: "HeadDescription") -> Line:
             where = _if_any(_(_where(number.metric, description)), number)
             return Line(_part(number, where), with_commas([*_spread(number, description), _middle(number)]))
     (token, most), *others = _liked(description)
-    message = "It gives {token} {times} times as much as uniform attention would."
+    message = "It gives {token} {times} times as much weight as uniform attention would."
     more_liked = with_commas([_("{token} {times}×", token=other, times=times) for other, times in others])
     return Line(_(message, token=token, times=most), more_liked)
 
@@ -417,7 +431,7 @@ def _liked(description: "HeadDescription") -> list[tuple[str, str]]:
 
 def _quoted(token: str) -> str:
     if token == "▁":
-        return _("a lone blank")
+        return _("a single space")
     return _("“{token}”", token=written.display_token(token))
 
 
@@ -427,7 +441,9 @@ def _to_sinks(description: "HeadDescription") -> str:
         # The mark at the end is one token of a short text as of a long one.
         message = "{share} of its free weight goes to {tokens}, as in many heads of this model."
         return _(message, tokens=tokens, share=f"{description.on_sinks:.0%}")
-    message = "It gives {tokens} {times} times as much as uniform attention would, as many heads of this model do."
+    message = (
+        "It gives {tokens} {times} times as much weight as uniform attention would, as many heads of this model do."
+    )
     return _(message, tokens=tokens, times=f"{description.on_sinks / max(description.even_on_sinks, 1e-9):.1f}")
 
 
@@ -442,7 +458,7 @@ def _on_sinks(description: "HeadDescription") -> list[str]:
 
 
 def _place(description: "HeadDescription") -> str:
-    named = {"first": said("the first token"), "last": said("the end token"), "none": said("no token at all")}
+    named = {"first": said("the first token"), "last": said("the end token"), "none": said("a sink, not a token")}
     return with_and(named[place] for place in description.rest_on)
 
 
@@ -471,10 +487,10 @@ def _rank(number: "Number") -> str:
     lowest = number.heads + 1 - number.rank
     if number.rank <= lowest:
         return _("rank {rank} of {heads} heads", rank=number.rank, heads=number.heads)
-    return _("rank {rank} of {heads} heads from the lowest", rank=lowest, heads=number.heads)
+    return _("rank {rank} of {heads} heads, counted from the lowest", rank=lowest, heads=number.heads)
 
 
 def _rival(number: "Number") -> str:
     if number.rank == 1 and number.ends is None and number.low > number.runner_up:
-        return _("the most of {heads} heads, the next {next}", heads=number.heads, next=f"{number.runner_up:.0%}")
+        return _("highest of {heads} heads; the next has {next}", heads=number.heads, next=f"{number.runner_up:.0%}")
     return _rank(number) if number.rank <= _FIRST * number.heads else _middle(number)

@@ -54,7 +54,7 @@ class Metric:
         """Why no head of a site has it, in the language of the page."""
         if site in self.none_at:
             return _(self.none_at[site])
-        message = "“{name}” is undefined here: no token with several visible keys sees this one."
+        message = "“{name}” is undefined here: no token with several visible keys sees this key."
         return _(message, name=self.name)
 
     def written(self, value: float) -> str:
@@ -63,7 +63,8 @@ class Metric:
 
 
 _RANDOM_TOKENS: Final = dict.fromkeys(
-    (ENCODER, DECODER, CROSS), said("Repeated random tokens need a decoder-only model, and only weights are measured.")
+    (ENCODER, DECODER, CROSS),
+    said("Metrics on repeated random tokens need a decoder-only model and are measured only on weights."),
 )
 _ON_RANDOM_TOKENS: Final = said("“{name}” is measured on random tokens, so sentences cannot be ranked by it.")
 _SEPARATE: Final = said("“{name}” is measured on separate sentences, so those of the corpus cannot be ranked by it.")
@@ -73,7 +74,7 @@ _NOT_CROSS: Final = said(
 _NO_ALIGNMENTS: Final = {
     ENCODER: _NOT_CROSS,
     DECODER: _NOT_CROSS,
-    CROSS: said("No manual word alignments have been loaded. Load a file of them under “Corpus”."),
+    CROSS: said("No manual word alignments have been loaded. Load an alignment file under “Corpus”."),
 }
 _OWN_ATTENTION_ONLY: Final = {
     CROSS: said(
@@ -114,8 +115,8 @@ def _of_word_times(name: str, meaning: str, *, chance: float | None = None) -> M
         none_at=dict.fromkeys(
             (ENCODER, DECODER, CROSS),
             said(
-                "Only heads of cross-attention in a speech model give times of words. Load word times of recordings "
-                "under “Recordings”; without them only “Distance from other heads” is measured."
+                "Only the cross-attention heads of a speech model give word times. Load the word times of recordings "
+                "under “Recordings”; without them, only “Distance from other heads” is measured."
             ),
         ),
         over="corpus",
@@ -124,7 +125,9 @@ def _of_word_times(name: str, meaning: str, *, chance: float | None = None) -> M
         chance=chance,
         is_share=False,
         is_error=chance is None,
-        elsewhere=said("“{name}” is a median over the words of all recordings, so no single one is the strongest."),
+        elsewhere=said(
+            "“{name}” is a median over the words of all recordings, so no single recording is the strongest."
+        ),
         formula=r"t_w = \min\,\{\,f : (i_w, f) \in \mathrm{DTW}(\hat\alpha)\,\}",
         source=said(
             "α̂: weights of the frames with sound, renormalised, z-scores over rows, median of 7 frames; t_w: the first "
@@ -168,8 +171,10 @@ METRICS: Final[Mapping[str, Metric]] = {
     ),
     "distance": Metric(
         name=said("Mean distance"),
-        meaning=said("Σ weight · |key − query|, how many tokens away a head attends on average"),
-        of_norms=said("Σ share of norms · |key − query|, how many tokens away a head attends on average"),
+        meaning=said("Σ weight · |key − query|, the mean distance in tokens between the attended key and the query"),
+        of_norms=said(
+            "Σ share of norms · |key − query|, the mean distance in tokens between the attended key and the query"
+        ),
         meanings_at={
             DECODER: (
                 said(
@@ -398,15 +403,15 @@ METRICS: Final[Mapping[str, Metric]] = {
     "timing_apart": _of_word_times(
         said("Distance from other heads"),
         said(
-            "how far the starts of words that the head gives are from those of the model's own alignment heads, or of "
-            "all other heads where it lists none, as a median over words; agreement is not accuracy"
+            "how far the word starts that the head gives are from those of the model's own alignment heads or, if the "
+            "model lists none, of all other heads, as a median over words; agreement is not accuracy"
         ),
     ),
     "prefix_matching": Metric(
         name=said("Prefix matching"),
         meaning=said(
             "on 25 random tokens repeated four times, the weight of a token on what followed the same token earlier, "
-            "between 0 and 1: an induction head attends to it"
+            "between 0 and 1; that is what an induction head attends to"
         ),
         none_at=_RANDOM_TOKENS,
         over="corpus",

@@ -44,7 +44,7 @@ WHOLE: Final = {
             "on 25 random tokens repeated four times, the weight of a token on its own earlier occurrences, between 0 "
             "and 1",
             "on 25 random tokens repeated four times, the weight of a token on what followed the same token earlier, "
-            "between 0 and 1: an induction head attends to it",
+            "between 0 and 1; that is what an induction head attends to",
             "on 25 random tokens repeated four times, the weight on the previous token, between 0 and 1",
         ),
         "what a metric means, after its name",
