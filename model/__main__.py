@@ -248,8 +248,8 @@ def run_trace(arguments: argparse.Namespace) -> None:
     trace = reader.trace(arguments.text, arguments.target)
     if (size := expected_bytes(trace) + weight_bytes(trace)) > LARGEST_TRACE:
         message = (
-            "All weights of this text take {size:.1f} GB, more than the {largest:.1f} GB that a trace file may hold: "
-            "shorten the text."
+            "The attention weights for this text take {size:.1f} GB, more than the {largest:.1f} GB that a trace file "
+            "may hold: shorten the text."
         )
         raise ConfigError(message, size=size / 1e9, largest=LARGEST_TRACE / 1e9)
     save_trace(trace, arguments.out, weight_arrays(trace))

@@ -58,8 +58,8 @@ def save_checkpoint(
     weights = {name: p.detach().to("cpu", torch.float16).contiguous() for name, p in model.named_parameters()}
     if wrong := [name for name, tensor in weights.items() if not tensor.isfinite().all()]:
         message = (
-            "{num_wrong} of the model's tensors, first {wrong}, contain numbers that 16 bits cannot represent (beyond "
-            "±65,504, or NaN), so {name} is not written; train again with a lower learning rate."
+            "{num_wrong} of the model's tensors (the first is {wrong}) contain numbers that 16 bits cannot represent "
+            "(beyond ±65,504, or NaN), so {name} was not written; train again with a lower learning rate."
         )
         raise CheckpointError(message, num_wrong=len(wrong), wrong=wrong[0], name=folder.name)
     make_folder(folder)
@@ -113,7 +113,7 @@ def check_weights(weights: dict[str, Tensor], config: ModelConfig) -> None:
         wrong = sorted(name for name in expected.keys() | actual.keys() if expected.get(name) != actual.get(name))
         first = wrong[0]
         raise CheckpointError(
-            "{weights} does not fit {config}: {num_wrong} tensors differ, first {first} (expected {expected}, "
+            "{weights} does not fit {config}: {num_wrong} tensors differ; the first is {first} (expected {expected}, "
             "got {actual}).",
             weights=WEIGHTS,
             config=CONFIG,
@@ -137,8 +137,8 @@ def verify(folder: Path) -> str:
         )
     if not os.path.lexists(folder / MANIFEST):
         message = (
-            "{name} has no {manifest}, so it is not a Headlight checkpoint, which this needs. A model that "
-            "transformers saved is read by `python -m model trace TEXT --model MODEL --out FILE.npz`."
+            "{name} has no {manifest}, so it is not a Headlight checkpoint, and only those can be used here. A model "
+            "that transformers saved is read by `python -m model trace TEXT --model MODEL --out FILE.npz`."
         )
         raise CheckpointError(message, name=folder.name, manifest=MANIFEST)
     with read_as_model(folder, MANIFEST):

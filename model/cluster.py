@@ -167,7 +167,7 @@ def _checked(address: str) -> str:
     with suppress(ValueError):
         is_here = is_here or ip_address(parts.hostname or "").is_loopback
     if parts.scheme != "tls" and not (parts.scheme == "tcp" and is_here):
-        message = "Expected tls://HOST:PORT, or tcp:// of this machine itself, got {address}."
+        message = "Expected tls://HOST:PORT, or a tcp:// address of this machine, got {address}."
         raise ClusterError(message, address=short(address))
     return address
 
@@ -267,8 +267,8 @@ class _Run:
             if isinstance(error, HeadlightError) or memory_short(error) is not None:
                 raise
             message = (
-                "A worker failed at texts that begin with {first} ({reason}); {done:,} have been computed. Workers "
-                "need the same version of Headlight, and memory for the model and its texts. Run the same "
+                "A worker failed at texts that begin with {first} ({reason}); {done:,} texts have been computed. "
+                "Workers need the same version of Headlight, and memory for the model and its texts. Run the same "
                 "command again: finished texts are not computed again."
             )
             reason, first = f"{type(error).__name__}: {_reason(error)}", short(str(chunk.items[0]))
@@ -299,7 +299,9 @@ def _opened_once(place: ModelPlace) -> Reader:
     try:
         reader = open_reader(place.name, _own_device(place.device), place.dtype)
     except CheckpointError as error:
-        message = "A worker cannot open the model: {reason} Give a path that all can read, or its name on the hub."
+        message = (
+            "A worker cannot open the model: {reason} Give a path that all workers can read, or its name on the hub."
+        )
         raise ClusterError(message, reason=error.message) from error
     if reader.weights_digest != place.digest:
         raise ClusterError("On a worker, {name} is a different model; copy the same one there.", name=place.name)

@@ -45,7 +45,7 @@ UNUSED: Final[Mapping[Reason, str]] = {
     "head": said("Not used: belongs to another output head"),
     "buffer": said("Not used: the model computes it itself"),
     "tie": said("Not used: equal to one that is used"),
-    "ignorable": said("Not used: transformers skips them"),
+    "ignorable": said("Not used: skipped by transformers"),
 }
 #: The parts of a model that its parameters are counted by.
 _EMBEDDINGS, _NORMS, _ATTENTION = said("Embeddings"), said("Norms and scales"), said("Attention")
@@ -196,7 +196,7 @@ def _where(reader: Reader, model: nn.Module) -> str:
     whole = sum(weight.numel() * weight.element_size() for weight in model.parameters())
     if reader.num_bytes >= whole:
         return str(reader.device)
-    message = "{device}; for lack of memory, {share:.0%} of it is read again in every pass"
+    message = "{device}; for lack of memory, {share:.0%} of the weights are read again in every pass"
     return said(message, device=reader.device, share=1 - reader.num_bytes / whole)
 
 

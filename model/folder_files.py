@@ -167,8 +167,8 @@ def _real_path(folder: Path, name: str) -> Path:
     root, path = Path(os.path.realpath(folder)), Path(os.path.realpath(folder / name))
     if path.parent != root and not is_hub_blob(path, root):
         message = (
-            "{folder}/{file} is a link to a place outside the folder, where Headlight does not read; copy the files "
-            "themselves into one folder: `cp -rL FOLDER NEW`."
+            "{folder}/{file} is a link that leads out of the folder, and Headlight does not follow such links; copy "
+            "the files themselves into one folder: `cp -rL FOLDER NEW`."
         )
         raise CheckpointError(message, folder=folder.name, file=name)
     return path

@@ -44,7 +44,7 @@ def open_reader(
         return open_translator(path, device, dtype)
     if not path.is_dir() and gguf_file(path) is None:
         if path.exists():
-            message = "{path} is a file, but not GGUF. Give the folder of a model, or a GGUF file."
+            message = "{path} is a file, but not a GGUF file. Give the folder of a model, or a GGUF file."
             raise CheckpointError(message, path=path)
         raise CheckpointError("There is no folder {path}.", path=path)
     # The library transformers takes a second or two to import; our own checkpoints do without.
@@ -122,7 +122,7 @@ def as_translator(reader: Reader, name: str = "") -> Translator:
 
 def _of_another_kind(what: str, reader: Reader, name: str) -> CheckpointError:
     message = (
-        "This is available only for {what} that Headlight runs itself, its own checkpoints. {name} is a model of "
-        "another kind: {family}."
+        "This is available only for {what} that Headlight runs itself, that is, for its own checkpoints. {name} is a "
+        "model of another kind: {family}."
     )
     return CheckpointError(message, what=what, name=name or reader.name, family=reader.abilities.family)

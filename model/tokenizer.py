@@ -39,7 +39,7 @@ def check_charsmap(charsmap: bytes) -> None:
     replacements = charsmap[4 + int.from_bytes(charsmap[:4], "little") :].split(b"\0")
     longest = max(len(one.decode("utf-8", errors="replace")) for one in replacements)
     if longest > LONGEST_REPLACEMENT:
-        message = "its normalizer turns one character into {longest:,}; at most {most} can be read"
+        message = "its normalizer turns one character into {longest:,}; the limit is {most}"
         raise Malformed(message, longest=longest, most=LONGEST_REPLACEMENT)
 
 

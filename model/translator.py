@@ -65,8 +65,8 @@ class Translator(SequenceTranslator):
         read = read_folder(Path(folder), device, dtype)
         if not isinstance(read.model, Transformer):
             message = (
-                "{name} contains a model from before the Transformer, which does not support this; "
-                "`open_reader(folder)` or `python -m model translate TEXT --checkpoint CHECKPOINT` opens it."
+                "{name} contains a model from before the Transformer, for which this is not available; open it with "
+                "`open_reader(folder)` or `python -m model translate TEXT --checkpoint CHECKPOINT`."
             )
             raise CheckpointError(message, name=read.name)
         return cls(read.model, read.tokenizer, name=read.name, digest=read.digest, languages=LANGUAGES)
@@ -144,8 +144,8 @@ _EARLIER: Final[Mapping[View, str]] = MappingProxyType(
         "alignment links": NO_LINKS,
         "hyperparameters": NOT_AS_THE_PAPER,
         "reasons": said(
-            "Its scores cannot be split into what earlier layers wrote: not all layers of this model add to one sum, "
-            "the residual stream."
+            "The scores of this model cannot be split into what earlier layers wrote: not all of its layers add to "
+            "one sum, the residual stream."
         ),
     }
 )

@@ -45,7 +45,7 @@ def lacking(reader: TextReader, tokens: Sequence[int]) -> Mapping[View, str]:
 
     def attempt(view: View, use: Callable[[], object]) -> None:
         if reader.abilities.has(view) and (reason := _reason(use)):
-            message = "Headlight tried this when it opened the model; it failed ({reason})."
+            message = "Headlight tried this when it opened the model, but the attempt failed ({reason})."
             failed[view] = said(message, reason=reason)
 
     if isinstance(reader, TextWriter) and reader.abilities.generates:

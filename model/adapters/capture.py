@@ -249,7 +249,7 @@ def named_only(edits: Edits | None) -> tuple[HeadEdit, ...]:
     """The same edits, as many as there are. Raises an EditError if one is a function."""
     if isinstance(edits, Mapping):
         if edits:
-            raise EditError("Heads of this model are edited by name: SwitchOff, MakeUniform or PointAt.")
+            raise EditError("Edit heads of this model with SwitchOff, MakeUniform or PointAt, not with functions.")
         return ()
     return tuple(edits or ())
 

@@ -44,7 +44,7 @@ def check_values(config: dict[str, Any], *, has_table: bool) -> None:
         elif name in _POSITIONS:
             most = LONGEST_TABLE if has_table else LONGEST
         if not -LARGEST <= number <= most:
-            message = "config.json says {name} = {number:.6g}; at most {most:,} can be read."
+            message = "config.json says {name} = {number:.6g}; the limit is {most:,}."
             raise CheckpointError(message, name=name[:60], number=number, most=most)
 
 
@@ -109,7 +109,7 @@ def check_settings(settings: Mapping[str, Any]) -> None:
     for key, value in settings.items():
         makes_up = key in ("extra_ids", "offset") or key.startswith("num_")
         if makes_up and isinstance(value, int | float) and not 0 <= value <= MAX_MADE_UP:
-            message = "{key} is {value:,}; at most {most:,} can be read"
+            message = "{key} is {value:,}; the limit is {most:,}"
             raise Malformed(message, key=key[:60], value=value, most=MAX_MADE_UP)
 
 
@@ -118,7 +118,7 @@ def check_pipeline(pipeline: Mapping[str, Any]) -> None:
     steps = [step for part in _PARTS for step in _steps(pipeline.get(part))]
     growth = prod(max(1, len(_text(step, "content"))) for step in steps if step.get("type") == "Replace")
     if growth > MAX_GROWTH:
-        message = "its replacements turn one character into up to {growth:,} characters; at most {most} can be read"
+        message = "its replacements turn one character into up to {growth:,} characters; the limit is {most}"
         raise Malformed(message, growth=growth, most=MAX_GROWTH)
     for step in steps:
         if step.get("type") == "Precompiled":
@@ -126,9 +126,7 @@ def check_pipeline(pipeline: Mapping[str, Any]) -> None:
     prepended = sum(len(_text(step, "prepend")) for step in steps)
     around = prepended + sum(_tokens_around(step) for step in steps)
     if around > MAX_AROUND:
-        raise Malformed(
-            "it adds {around:,} tokens to every text; at most {most} can be read", around=around, most=MAX_AROUND
-        )
+        raise Malformed("it adds {around:,} tokens to every text; the limit is {most}", around=around, most=MAX_AROUND)
     padding = pipeline.get("padding")
     if isinstance(padding, dict):
         strategy = padding.get("strategy")

@@ -99,14 +99,14 @@ class Ear:
         Raises an InputTextError if it is longer than what is read at once, or silent where that cannot be read.
         """
         if self.seconds is not None and sound.seconds > self.seconds:
-            message = "The sound has {seconds:.1f} s, and this model reads at most {most:g} s at once. Choose a window."
+            message = "The sound is {seconds:.1f} s long; this model reads at most {most:g} s at once. Choose a window."
             raise InputTextError(message, seconds=sound.seconds, most=self.seconds)
         with np.errstate(all="ignore"):
             given = self.processor(sound.samples, sampling_rate=self.rate, return_tensors="pt")
         if self.name not in given:
             message = (
                 "The feature extractor in the folder gives {given}, but the model reads {name}. Copy the model's own "
-                "into the folder."
+                "feature extractor into the folder."
             )
             raise CheckpointError(message, given=", ".join(given), name=self.name)
         made = given[self.name]

@@ -170,7 +170,7 @@ def gguf_file(path: Path) -> Path | None:
             return None
         found = [file for file in entries(path) if _begins(file, _GGUF)]
     if len(found) > 1:
-        message = "{name} has {count} GGUF files; give a folder with one of them."
+        message = "{name} has {count} GGUF files; give a folder with only one of them."
         raise CheckpointError(message, name=path.name, count=len(found))
     return found[0] if found else None
 
@@ -244,7 +244,7 @@ def _check_inside(path: Path) -> None:
             raise CheckpointError(message, name=path.name, file_name=file.name)
         is_text = file.suffix in (".json", ".txt", ".model", ".spm", ".jinja")
         if is_text and file.is_file() and file.stat().st_size > LARGEST_TOKENIZER:
-            message = "{name}/{file_name} is larger than {largest_tokenizer} MB and is refused."
+            message = "{name}/{file_name} is larger than {largest_tokenizer} MB, the most that is read."
             raise CheckpointError(
                 message, name=path.name, file_name=file.name, largest_tokenizer=LARGEST_TOKENIZER >> 20
             )

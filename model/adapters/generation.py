@@ -206,6 +206,7 @@ def wrong_with_writing(reader: TextReader, source_ids: Sequence[int]) -> str:
     is_same = torch.allclose(again[finite], last[finite], rtol=0, atol=1e-2 * scale)
     if written != expected[: len(written)] or not is_same:
         return said(
-            "With this model, Headlight's step-by-step text differs from that of transformers, so the model only reads."
+            "With this model, the text that Headlight generates step by step differs from that of transformers, "
+            "so the model is used only for reading."
         )
     return ""

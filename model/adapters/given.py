@@ -159,7 +159,7 @@ class EncoderParts(Parts):
     """What is known of an encoder alone: nothing, but why."""
 
     abilities: Abilities
-    why = said("It reads no tokens; its heads are on the Attention page.")
+    why = said("The encoder of this model reads no tokens; its heads are on the Attention page.")
 
 
 class EncoderReader(GivenReader):

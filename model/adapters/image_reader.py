@@ -30,8 +30,8 @@ from model.trace.trace import Trace
 #: Between this and its end, what a model is asked about a picture.
 _QUESTION: Final = "<s_question>"
 ASKS: Final = said(
-    "This model can answer a question about a picture. No question is given here, so in that task the model "
-    "first writes one itself."
+    "This model can answer questions about a picture. Headlight gives it none, so for that task it first writes a "
+    "question itself."
 )
 OWN_COLOURS: Final = said(
     "This model reads each picture relative to the mean of its colours, so it sees a hidden part, grey or in the mean "

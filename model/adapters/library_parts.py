@@ -58,14 +58,14 @@ ROWS_MATCHED: Final = 8
 ADDED: Final = ("learned", "sinusoidal")
 NO_LAYER: Final = said("The layers of this model cannot be run separately, so their queries and keys are unknown.")
 NO_DISTANCE: Final = said("This model accepts no positions, so no distance can be chosen.")
-WEIGHTS_ONLY: Final = said("It exposes only its attention weights, so what its sub-layers add is unknown.")
+WEIGHTS_ONLY: Final = said("This model exposes only its attention weights, so what its sub-layers add is unknown.")
 NO_NETWORK: Final = said(
     "The matrices of this feed-forward network were not found: it is a mixture of experts, or has an unknown "
     "activation function."
 )
 EMBEDDINGS_UNKNOWN: Final = said("This model does more to its token embeddings than scale and normalise them.")
 POSITIONS_STAY: Final = said(
-    "No table of positions was found that this model adds to its embeddings, so positions cannot be removed."
+    "Headlight found no table of positions that this model adds to its embeddings, so positions cannot be removed."
 )
 RESIDUALS_STAY: Final = said(
     "The norms of this model come before its sub-layers, so its residual connections are additions between its modules "
@@ -201,8 +201,8 @@ class LibraryParts(Parts):
         if stack not in known:
             if (size := self._table(stack).weight.size(1)) != (width := self._width(stack)):
                 message = (
-                    "The token embeddings of this model have {size} dimensions, but its layers read {width}, so the "
-                    "effect of its heads on tokens alone is unknown."
+                    "The token embeddings of this model have {size} dimensions, but its layers read {width}, so what "
+                    "its heads do with a single token is unknown."
                 )
                 raise TraceError(message, size=size, width=width)
             plain = (token for token in range(self.reader.vocab_size) if token not in self.reader.special_ids)

@@ -61,8 +61,8 @@ def check_room(
             what = said("{count:,} weights", count=numbers)
         where = said("on the GPU") if device.type == "cuda" else said("in memory")
         message = (
-            "{name} is too large: its {what} need {weights:.1f} GB, and {there:.1f} GB are free {where}. Close other "
-            "models, or choose a smaller one."
+            "{name} is too large: its {what} need {weights:.1f} GB, but only {there:.1f} GB are free {where}. Close "
+            "other models, or choose a smaller one."
         )
         raise CheckpointError(
             message, name=name, what=what, weights=(weights + tables) / GIGABYTE, there=there / GIGABYTE, where=where

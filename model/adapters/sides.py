@@ -12,8 +12,8 @@ from model.languages import Offered
 from model.reader import Reader
 
 UNPADDED: Final = said(
-    "Texts are read without padding. SigLIP was trained on texts that are padded to 64 tokens, to which all others "
-    "attend, so its attention weights here differ from those with padding."
+    "Texts are read without padding. SigLIP was trained on texts padded to 64 tokens, in which all tokens attend to "
+    "the padding, so its attention weights here differ from those with padding."
 )
 
 

@@ -81,7 +81,7 @@ class Sight:
         """
         made = cls(model, processor, embedded or (lambda numbers: first_rows(model, numbers)), size or _size_of(model))
         if (frames := getattr(model.config, "num_frames", None)) is not None:
-            message = "This model ({name}) reads videos, {frames} pictures at once, which Headlight does not show yet."
+            message = "This model ({name}) reads videos, {frames} frames at once. Headlight does not show videos yet."
             raise CheckpointError(message, name=library.name_of(model.config), frames=frames)
         if embedded is None and model.config.is_encoder_decoder:
             made = made._of_windows()
@@ -323,8 +323,8 @@ class Sight:
         red, *others = seen[rows, columns].mean(0).tolist()
         if not (x > 0.5 > y and red >= max(others)):
             raise CheckpointError(
-                "The image processor of this model ({name}) changes pictures in a way that cannot be shown: a red spot "
-                "at the upper right does not appear there.",
+                "The image processor of this model ({name}) changes pictures in a way that cannot be shown: a red "
+                "spot drawn at the upper right does not appear there.",
                 name=library.name_of(self.model.config),
             )
 

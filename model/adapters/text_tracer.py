@@ -426,7 +426,7 @@ class TextTracer(BaseReader):
             encoded = self.pieces.encode(text, second, is_target=is_target, with_special=with_special)
         if encoded is None or (limit is not None and len(encoded.ids) > limit):
             is_of_pairs = self.abilities.positions == "relative bias"
-            why = said("Its relative positions need RAM for each pair of tokens.") if is_of_pairs else ""
+            why = said("The relative positions of this model need RAM for each pair of tokens.") if is_of_pairs else ""
             assert limit is not None
             raise too_long(text, what, limit, None if encoded is None else len(encoded.ids), why)
         self._check_known(encoded, self.vocab_size if is_target else library.vocab_size(self.model))
@@ -449,7 +449,7 @@ class TextTracer(BaseReader):
         known = getattr(self.config, "type_vocab_size", 0)
         if known and "token_type_ids" in self._read_beside and max(types) >= known:
             message = (
-                "This model reads single texts: its tokenizer gives the second text the type {number}, but it has only "
-                "{known} types of tokens. Remove the second text."
+                "This model reads single texts: its tokenizer gives the second text the type {number}, but the "
+                "model's types of tokens end at {last}. Remove the second text."
             )
-            raise InputTextError(message, number=max(types), known=known)
+            raise InputTextError(message, number=max(types), last=known - 1)

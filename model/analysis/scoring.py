@@ -212,7 +212,9 @@ def score_costs(
         raise ConfigError(message, smallest=SMALLEST, largest=largest)
     for device in devices:
         needed = max(needed_bytes(name, largest, width) for name in MEASURED)
-        what = said("A score of {count:,} queries and {count:,} keys of {width} numbers", count=largest, width=width)
+        what = said(
+            "Scoring {count:,} queries against {count:,} keys of {width} numbers each", count=largest, width=width
+        )
         check_memory(what, needed, device)
     costs = []
     for device in devices:

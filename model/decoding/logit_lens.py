@@ -95,7 +95,7 @@ def logit_lens(
         )
     size = parts.num_tokens
     if not all(0 <= token_id < size for token_id in (*trace.target_ids, *(step.token_id for step in trace.steps))):
-        raise TraceError("This trace was not made by this model: its tokens are not of this vocabulary.")
+        raise TraceError("This trace was not made by this model: its tokens are not from this vocabulary.")
     if not 1 <= top <= size:
         raise TraceError("The lens can show 1 to {vocab_size:,} tokens, got {top}.", vocab_size=size, top=top)
     # Of what was written, a trace may have the steps alone: the last of its rows.

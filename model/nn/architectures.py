@@ -107,7 +107,7 @@ def grown(model: EncoderDecoder, num_layers: int, *, seed: int = 1) -> Transform
         raise ConfigError("Layers can be added only to a Transformer; this model is of another kind.")
     if config.norm != "pre" or not config.residual:
         raise ConfigError(
-            "Only a pre-norm model with residual connections computes the same when layers are inserted: with "
+            "Only a pre-norm model with residual connections keeps its output when layers are inserted: with "
             "post-norm, a layer that adds nothing still normalises."
         )
     before = config.num_layers, config.decoder_layers

@@ -305,7 +305,7 @@ def recorded_rows(trace: Trace, names: Sequence[str], shape: tuple[int, int]) ->
         actual = tuple(trace.recorded[name].shape) if name in trace.recorded else None
         if actual != shape:
             message = (
-                "This trace was not made by this model: {name} should be {shape}, is {actual}. Trace the sentence "
+                "This trace was not made by this model: {name} should be {shape}, but is {actual}. Trace the sentence "
                 "again with the checkpoint that is open."
             )
             raise TraceError(message, name=name, shape=shape, actual=actual or "missing")
@@ -323,7 +323,7 @@ class EarlierParts(Parts):
     def why(self) -> str:  # type: ignore[override]
         """See `Parts`."""
         return said(
-            "Not all of its layers add to one sum, the residual stream. {why}",
+            "Not all layers of this model add to one sum, the residual stream. {why}",
             why=self.abilities.lacks["self-attention"],
         )
 

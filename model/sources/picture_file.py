@@ -79,7 +79,7 @@ def open_picture(path: str | Path) -> Image.Image:
     except OSError as error:
         raise InputTextError(NO_PICTURE, name=path.name) from error
     if len(content) > LARGEST_FILE:
-        message = "{name} has more than {most} MB; scale the picture down."
+        message = "{name} is larger than {most} MB; scale the picture down."
         raise InputTextError(message, name=path.name, most=LARGEST_FILE >> 20)
     return picture_of(content, path.name)
 

@@ -64,7 +64,9 @@ class Sound:
         begin = max(round(start * self.rate), 0)
         samples = self.samples[begin : begin + round(seconds * self.rate)]
         if not len(samples):
-            message = "The sound has {all:.1f} seconds; there is nothing from {start:.1f} s on. Choose an earlier part."
+            message = (
+                "The sound is {all:.1f} seconds long; there is nothing from {start:.1f} s on. Choose an earlier part."
+            )
             raise InputTextError(message, all=self.seconds, start=start)
         return Sound(samples, self.rate)
 
@@ -106,7 +108,7 @@ def sound_of(content: bytes, name: str, most_rate: int = HIGHEST_RATE) -> Sound:
     a file that was cut off, what there is of it is read.
     """
     if len(content) > LARGEST_FILE:
-        message = "{name} has more than {most} MB; save it as MP3, or cut out the part that you want to read."
+        message = "{name} is larger than {most} MB; save it as MP3, or cut out the part that you want to read."
         raise InputTextError(message, name=name, most=LARGEST_FILE >> 20)
     if not content.startswith(_BEGINNINGS):
         raise _unreadable(name)
@@ -210,7 +212,8 @@ def _mean(channels: np.ndarray[Any, Any], name: str) -> Samples:
     # A number that is none is not larger either.
     if not loudest <= LOUDEST:
         message = (
-            "{name} contains samples of {loudest:.3g}; expected numbers from −1 to 1. Save it as 16-bit WAV or FLAC."
+            "{name} contains samples with the value {loudest:.3g}; expected numbers from −1 to 1. Save it as "
+            "16-bit WAV or FLAC."
         )
         raise InputTextError(message, name=name, loudest=loudest)
     mean: Samples = channels.astype(np.float32).mean(axis=1)
@@ -230,7 +233,7 @@ def _made(samples: Samples, rate: int, name: str) -> Sound:
     short.
     """
     if len(samples) < SHORTEST * rate:
-        message = "{name} has {seconds:.3f} seconds; expected at least {least}."
+        message = "{name} is {seconds:.3f} seconds long; expected at least {least}."
         raise InputTextError(message, name=name, seconds=len(samples) / rate, least=SHORTEST)
     return Sound(np.clip(samples, -1, 1), rate)
 

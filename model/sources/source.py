@@ -193,7 +193,7 @@ class PictureSource(Source):
     def caption(self) -> tuple[Message, Message]:
         """Its size and its patches."""
         height, width = self.grid.pixels.shape[:2]
-        message = "{width} × {height} pixels as the model reads it, {rows} × {columns} patches"
+        message = "{width} × {height} pixels as read by the model, {rows} × {columns} patches"
         rows, columns = self.grid.rows, self.grid.columns
         return said("PICTURE"), said(message, width=width, height=height, rows=rows, columns=columns)
 

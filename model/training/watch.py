@@ -64,7 +64,7 @@ class Watch(TrainerCallback):
         self, model: PreTrainedModel, tokenizer: Any, every: int, file: Path, sentences: Sequence[str | tuple[str, str]]
     ) -> None:
         if every < 1 or not 1 <= len(sentences) <= MOST_SENTENCES:
-            message = "Expected `every` of at least 1 and 1 to {most} sentences, got {every} and {count}."
+            message = "`every` must be at least 1, with 1 to {most} sentences; got {every} and {count}."
             raise ConfigError(message, most=MOST_SENTENCES, every=every, count=len(sentences))
         self._model, self._tokenizer, self._every, self._path = model, LibraryTokenizer(tokenizer), every, file
         self._pairs = [(one, "") if isinstance(one, str) else one for one in sentences]
@@ -133,7 +133,8 @@ class Watch(TrainerCallback):
         size = sum(weights.size for sentence in sentences for weights in sentence.weights.values())
         if size > MOST_WEIGHTS // 4:
             message = (
-                "A frame would contain {size:,} weights, expected at most {most:,}: give fewer or shorter sentences."
+                "A frame would contain {size:,} weights, but at most {most:,} are allowed: give fewer or shorter "
+                "sentences."
             )
             raise ConfigError(message, size=size, most=MOST_WEIGHTS // 4)
         film = frame if self._film is None else joined([self._film, frame])
@@ -156,7 +157,7 @@ class Watch(TrainerCallback):
             written = self._tokenizer.tokens(given[0].tolist())
         if max(len(tokens), len(written)) > MOST_TOKENS:
             raise ConfigError(
-                "A sentence has {count} tokens, expected at most {most}.", count=len(tokens), most=MOST_TOKENS
+                "A sentence has {count} tokens, but at most {most} are allowed.", count=len(tokens), most=MOST_TOKENS
             )
         ids = torch.tensor([read.ids], device=model.device)
         weights = _weights(model(input_ids=ids, output_attentions=True, **inputs), has_two)
@@ -202,7 +203,7 @@ def _weights(output: Any, has_two: bool) -> dict[str, Array]:
     }
     for array in arrays.values():
         if array.shape[1] * array.shape[2] > MOST_HEADS:
-            message = "This model has {heads} heads in one attention; a film shows {most}."
+            message = "This model has {heads} heads in one attention; a film shows at most {most}."
             raise ConfigError(message, heads=array.shape[1] * array.shape[2], most=MOST_HEADS)
     if not has_two:
         # Whoever never looks ahead is a decoder.

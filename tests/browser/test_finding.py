@@ -17,7 +17,9 @@ def test_which_word_it_stands_for_and_its_head_take_no_click_and_the_root_of_d_k
 ) -> None:
     visit(page, shipped_url)
     head, weight = head_label(link_of().layer, link_of().head), f"{link_of().weight:.4f}"
-    said = f"Writing “es” for “it”, {head} of the cross-attention gives {weight} of its weight to “animal”"
+    said = (
+        f"When the model writes “es” for “it”, {head} of the cross-attention gives {weight} of its weight to “animal”"
+    )
     expect(page.locator(".headline")).to_contain_text(f"Worth seeing: {said}")
     expect(page.locator(f".matrix-picture[data-title^='{head}']")).to_be_visible()
     expect(page.get_by_role("gridcell", name=re.compile(f"{head}.*, open"))).to_be_visible()
@@ -61,7 +63,9 @@ def test_the_headline_of_words_of_several_tokens_says_the_cell_that_is_kept_and_
     headline, words = page.locator(".headline"), page.locator(".word-picker[data-ready='1']")
     expect(page.locator(".matrix-picture .kept-number")).to_be_visible()
     # A noun of several tokens was only guessed.
-    expect(headline).to_contain_text(re.compile(r"Worth seeing: Writing “\w+” for “it”, .* to “hedgehog”.*\(\?\)"))
+    expect(headline).to_contain_text(
+        re.compile(r"Worth seeing: When the model writes “\w+” for “it”, .* to “hedgehog”.*\(\?\)")
+    )
     visit(page, shipped_url)
     words.get_by_role("button", name="überquerte", exact=True).click()
     expect(page.locator(".link-question")).to_contain_text("Which heads link überquerte to …?")

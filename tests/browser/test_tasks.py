@@ -33,7 +33,9 @@ def said(page: Page, words: str | re.Pattern[str]) -> Locator:
 
 def expect_that_it_looks_at(page: Page, noun: str, pronoun: str) -> None:
     """The first page says where “it” looks, and both words are marked in the sentences."""
-    expect(said(page, re.compile(f"Writing “{pronoun}” for “\\w+”, .* of its weight to “{noun}”"))).to_be_visible()
+    expect(
+        said(page, re.compile(f"When the model writes “{pronoun}” for “\\w+”, .* of its weight to “{noun}”"))
+    ).to_be_visible()
     for language, word in (("EN", noun), ("DE", pronoun)):
         marked = page.get_by_role("group", name=language).get_by_role("button", name=word, exact=True)
         expect(marked).to_have_attribute("aria-pressed", "true")

@@ -65,7 +65,9 @@ def test_what_a_head_does_is_read_without_a_click_and_an_example_opens_in_attent
         page.goto(f"{url}/?text=The+animal+did+not+cross+the+street.&head=L1H2")
         answer = page.locator(".st-key-what-it-does")
         expect(answer.locator("strong")).not_to_be_empty()
-        expect(page.locator(".st-key-what-it-does-more")).to_contain_text("Measured: 200 English texts that come with Headlight")
+        expect(page.locator(".st-key-what-it-does-more")).to_contain_text(
+            "Measured: 200 English texts that come with Headlight"
+        )
         expect(page.get_by_role("heading", name="What L1 H2 does")).to_be_visible()
         numbers = page.locator(".head-numbers[data-ready='1']")
         expect(numbers).to_contain_text("What it attends to")

@@ -61,7 +61,7 @@ def test_trace_writes_every_weight_of_every_site_of_a_text_that_is_not_too_long(
     size = expected_bytes(trace) + weight_bytes(trace)
     monkeypatch.setattr("model.__main__.LARGEST_TRACE", size - 1)
     assert main(arguments) == 2
-    assert "All weights of this text take 0.0 GB, more than the 0.0 GB" in capsys.readouterr().err
+    assert "The attention weights for this text take 0.0 GB, more than the 0.0 GB" in capsys.readouterr().err
     monkeypatch.setattr("model.__main__.LARGEST_TRACE", size)
     assert main(arguments) == 0
     with np.load(out, allow_pickle=False) as arrays:

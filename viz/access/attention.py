@@ -260,7 +260,7 @@ def added_to_scores(trace: "Trace", site: str, layer: int, head: int, row: int, 
     sentences = []
     bias = inputs.bias_rows([head], [row])
     if bias is not None:
-        message = "Then the model adds a bias for the distance between the two: {bias} for this key."
+        message = "Then the model adds a bias for the distance between query and key: {bias} for this key."
         sentences.append(_(message, bias=signed(float(bias[0, 0, key]), 3)))
     if inputs.softcap is not None:
         sentences.append(_("A soft cap keeps scores within ±{cap:g}: c · tanh(s ÷ c).", cap=inputs.softcap))

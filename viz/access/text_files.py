@@ -117,7 +117,7 @@ def read_sentences(
         if not fields[0]:
             raise DataError("a translation without a sentence")
         if (longest := max(map(len, fields))) > MAX_SENTENCE:
-            message = "{longest:,} characters; a sentence may have {max_sentence:,}"
+            message = "{longest:,} characters; a sentence may have at most {max_sentence:,}"
             raise DataError(message, longest=longest, max_sentence=MAX_SENTENCE)
         return later.corpus.CorpusSentence(fields[0], fields[1] if fields[1:] and fields[1] else None)
 
@@ -139,12 +139,12 @@ def _of_table(file: Path, name: str, asked: Drawn) -> "tuple[tuple[CorpusSentenc
         columns = later.data_files.Columns(asked.column, asked.translations)
         corpus = read_text(file, columns=columns, sample=asked.sample, seed=asked.seed)
         if len(corpus) > MAX_SENTENCES:
-            message = "{path} contains {rows:,} sentences; at most {most:,} are read here: draw a sample of it."
+            message = "{path} contains {rows:,} sentences; at most {most:,} are read here: draw a sample of them."
             raise DataError(message, path=name, rows=len(corpus), most=MAX_SENTENCES)
         rows, bad = [], []
         for number, sentence in enumerate(corpus, start=1):
             if (longest := max(len(text or "") for text in sentence)) > MAX_SENTENCE:
-                message = "{longest:,} characters; a sentence may have {max_sentence:,}"
+                message = "{longest:,} characters; a sentence may have at most {max_sentence:,}"
                 bad.append(BadLine(number, said(message, longest=longest, max_sentence=MAX_SENTENCE)))
             else:
                 rows.append(sentence)

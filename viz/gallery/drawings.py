@@ -103,7 +103,8 @@ def heads_of(trace: "Trace", site: str, opened: tuple[int, int], query: int | No
         weights = weights_of(trace, site)
     except ValueError as error:
         raise DataError(
-            "The layers of an attention of this model have different numbers of heads, which the gallery cannot show."
+            "The layers of an attention of this model have different numbers of heads. The gallery cannot show "
+            "such a model."
         ) from error
     rows, keys = trace.row_names(site), trace.axis_names(site)[1]
     axes = attention.focus_axes(trace, site)

@@ -33,7 +33,7 @@ class Widget(anywidget.AnyWidget):
         def answer(_widget: object, content: Any, _buffers: object) -> None:
             if content["name"] == "test":
                 # A run may take longer than a person waits for a kernel that is gone.
-                self.send({"told": _("The kernel runs the model without this part …")})
+                self.send({"told": _("The kernel is running the model without this part …")})
             told = _("No result: the kernel was interrupted, or failed.")
             try:
                 told = answering.hear(content["name"], content["value"])

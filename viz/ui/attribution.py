@@ -42,14 +42,14 @@ NAMES: "Final[Mapping[Method, str]]" = {
 METHODS_IN_WORDS: Final = said(
     "- **Hidden alone** (leave one out; Li et al. 2016): how many nats the choice loses while nothing attends to the "
     "word.\n- **Attention**: the weights of the row that predicts the token, averaged over all heads of all layers; "
-    "of cross-attention\n  if there is one.\n- **Rollout** (Abnar & Zuidema 2020): the last layer's weights, "
-    "followed back through the layers below, or through the\n  encoder's.\n- **Gradient × input** (Shrikumar et al. "
-    "2016): how the choice changes with a little more of each embedding.\n- **Integrated gradients** (Sundararajan "
-    "et al. 2017): the same, averaged on the path from zero to the whole embedding.\n- **Value zeroing** (Mohebbi et "
-    "al. 2023): how far each layer's outputs rotate without the values of one token, followed\n  through all layers. "
-    "In the decoder both attentions share a row, so little is left for the output so far.\n- **ALTI** (Ferrando et "
-    "al. 2022): how much closer each transformed vector brings an attention's output, with the\n  residual "
-    "connection, followed through all layers."
+    "of cross-attention\n  if there is one.\n- **Rollout** (Abnar & Zuidema 2020): the last layer's weights, followed "
+    "back through the layers below, or through the\n  encoder's.\n- **Gradient × input** (Shrikumar et al. 2016): how "
+    "the choice changes with a little more of each embedding.\n- **Integrated gradients** (Sundararajan et al. 2017): "
+    "the same, averaged on the path from zero to the whole embedding.\n- **Value zeroing** (Mohebbi et al. 2023): how "
+    "far each layer's outputs rotate without the values of one token, followed\n  through all layers. In the decoder "
+    "both attentions share a row, so little is left for the output so far.\n- **ALTI** (Ferrando et al. 2022): how "
+    "close each transformed vector comes to an attention's output, the residual\n  connection included, followed "
+    "through all layers."
 )
 _COLUMNS: Final = (
     html.Column(said("Method")),
@@ -63,7 +63,10 @@ NAMED: Final = 3
 
 #: Kind of model → what a method gives something to beside the words, as a title and as an explanation.
 _REST: "Final[Mapping[Kind, tuple[str, str]]]" = {
-    "encoder-decoder": (said("Output so far"), said("Output so far: what a method gives the tokens written before.")),
+    "encoder-decoder": (
+        said("Output so far"),
+        said("Output so far: what a method gives to the tokens already written."),
+    ),
     "decoder": (
         said("The rest"),
         said(
@@ -200,8 +203,8 @@ def answer(explained: "Explained", names: "Mapping[Method, str]", choice: str) -
         )
         return in_a_row((alone, no_better))
     test = _(
-        "In the deletion test the order of **{method}** lowers the choice most: by {fall} nats on average, "
-        "random orders by {random} ({least} to {most}). First in that order: {words}.",
+        "In the deletion test the order of **{method}** lowers the choice most: by {fall} nats on average, against "
+        "{random} ({least} to {most}) for random orders. First in that order: {words}.",
         method=names[best],
         words=with_commas(f"“{plain(word)}”" for word in _named(explained, best)),
         fall=decimal(explained.deletions[best].fall, 1),
@@ -315,16 +318,16 @@ _VERDICTS: "Final[dict[Dependence, str]]" = {
 }
 #: Whether the choice stays → what is said of it under each intervention.
 _OFF: Final = {
-    True: said("switched off, “{token}” stays ({change} nats)"),
-    False: said("switched off, it becomes “{token}” ({change} nats)"),
+    True: said("when it is switched off, “{token}” stays ({change} nats)"),
+    False: said("when it is switched off, the choice becomes “{token}” ({change} nats)"),
 }
 _SWAPPED: Final = {
     True: said("with its output from the other sentence, “{token}” stays ({change} nats)"),
-    False: said("with its output from the other sentence, it becomes “{token}” ({change} nats)"),
+    False: said("with its output from the other sentence, the choice becomes “{token}” ({change} nats)"),
 }
 _POINTED: Final = {
-    True: said("pointed at “{key}”, “{token}” stays ({change} nats)"),
-    False: said("pointed at “{key}”, it becomes “{token}” ({change} nats)"),
+    True: said("when it is pointed at “{key}”, “{token}” stays ({change} nats)"),
+    False: said("when it is pointed at “{key}”, the choice becomes “{token}” ({change} nats)"),
 }
 
 
@@ -353,7 +356,7 @@ def tried(stated: "Stated") -> tuple[Tried, Tried, Tried]:
     if stated.key:
         point = said("Pointed at “{key}”", key=spoken(stated.key))
     if looks_at:
-        how = said("By itself it attends to “{token}” ({weight:.2f}).", token=spoken(looks_at), weight=weight)
+        how = said("Unchanged, it attends most to “{token}” ({weight:.2f}).", token=spoken(looks_at), weight=weight)
     swap, no_b = said("Swapped from the other sentence"), said("there is no other sentence to take its output from")
     return (
         of(said("Switched off"), verdict.off, stated.off, said("It adds nothing.")),

@@ -134,7 +134,7 @@ def content(file: "UploadedFile", megabytes: int = MEGABYTES, shared: int = limi
     """
     allowed = most(megabytes, shared)
     if file.size > allowed * 1024**2:
-        message = "{name} has {size:,.1f} MB; expected at most {most} MB. Choose a smaller file."
+        message = "{name} is {size:,.1f} MB; the limit is {most} MB. Choose a smaller file."
         raise DataError(message, name=file.name, size=file.size / 1024**2, most=allowed)
     return file.getvalue()
 
@@ -154,13 +154,15 @@ def menu() -> None:
         return
     with opened.container(width=WIDTH):
         help_text = _(
-            "PNG is pixels, twice the screen's. SVG and PDF are shapes that stay sharp at any size; PDF is made in the "
-            "browser's print window. A heatmap of more than 65,536 cells stays pixels in them."
+            "PNG stores pixels, at twice the screen's resolution. SVG and PDF store shapes that stay sharp at any "
+            "size; PDF is made in the browser's print window. A heatmap of more than 65,536 cells is stored as pixels "
+            "in all three."
         )
         labels = {name: name for name in PICTURE_FORMATS}
         controls.segmented("picture_format", _("Save pictures as"), labels, help_text=help_text)
         help_text = _(
-            "White and transparent backgrounds get black letters, for a paper. bertviz saves on its own background."
+            "On a white or transparent background text is black, for use in a paper. bertviz saves on its own "
+            "background."
         )
         controls.segmented("picture_paper", _("Background of saved pictures"), _PAPER_LABELS, help_text=help_text)
         terms.caption(_("The arrow next to a picture and the camera on a chart save it in this form."))

@@ -74,14 +74,17 @@ def sentence(found: "Finding") -> str:
         words = {"pronoun": link.pronoun, "antecedent": link.antecedent, "weight": link.weight}
         if link.written:
             message = (
-                "Writing “{written}” for “{pronoun}”, **{head}** of the {attention} gives **{weight:.4f}** of its "
-                "weight to “{antecedent}”."
+                "When the model writes “{written}” for “{pronoun}”, **{head}** of the {attention} gives "
+                "**{weight:.4f}** of its weight to “{antecedent}”."
             )
             return _(message, written=link.written, **words, **where)
         message = "**{head}** of the {attention} gives **{weight:.4f}** of the weight of “{pronoun}” to “{antecedent}”."
         return _(message, **words, **where)
     if (cell := found.cell) is not None:
-        message = "Writing “{written}”, **{head}** of the {attention} gives **{weight:.4f}** of its weight to {place}."
+        message = (
+            "When the model writes “{written}”, **{head}** of the {attention} gives **{weight:.4f}** of its weight "
+            "to {place}."
+        )
         written, place = spoken(cell.written), spoken(cell.looked_at)
         if cell.is_moment:
             place = _("{seconds} s", seconds=place.removesuffix("s"))

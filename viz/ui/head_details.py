@@ -153,7 +153,7 @@ def _draw_others() -> None:
 def _of_what(strength: Strength, found: "HeadDescription") -> str:
     """What is weak or strong."""
     if strength.is_awake:
-        return _("Free weight: the share that does not rest, by text")
+        return _("Free weight: the share that is not at rest, by text")
     return _("{name}, by text", name=head_description.metric_name(strength.metric, found))
 
 

@@ -103,8 +103,9 @@ MEASURES: Final[Mapping[str, Measure]] = {
         label=said("Norms"),
         number=said("norm"),
         meaning=said(
-            "The norm of the vector that the head actually adds for a key: a large weight on a short vector changes "
-            "little (Kobayashi et al. 2020). With the value bias; no upper bound, rows do not sum to 1."
+            "The norm of the vector that the head actually adds for a key: a large weight on a vector of small norm "
+            "changes little (Kobayashi et al. 2020). The value bias is included. There is no upper bound, and rows do "
+            "not sum to 1."
         ),
         formula=r"$\lVert \alpha_{ij}\,(x_j W_V + b_V)\,W_O \rVert$",
         is_share=False,
@@ -210,8 +211,9 @@ def show_taught(site: str) -> None:
     taught = models.taught_head(state.current().model, site)
     if taught is not None:
         message = (
-            "**{head} was taught, not found:** an extra loss in training made it attend from “it” to its antecedent. "
-            "Whether the translation uses the head is another question: switch it off under *Compare*, *Cause*."
+            "**{head} was taught, not found:** an extra loss in training made the head attend from “it” to the "
+            "antecedent. Whether the translation uses the head is another question: switch it off under *Compare*, "
+            "*Cause*."
         )
         taught_so = _(message, head=NamedHead(site, *taught).link)
         terms.caption(taught_so)
@@ -227,7 +229,7 @@ def sentence(measured: HeadJobs, layer: int, head: int) -> str:
         where = _("{where}; “follows antecedents” over the curated pronoun sentences", where=where)
     listed = "; ".join(f"**{_(JOBS[job.metric].name)}** {job.value:.2f}{_interval(job)}" for job in jobs)
     if any(job.low is not None for job in jobs):
-        return _("Job, measured {where}: {jobs}, in brackets the 95% interval.", where=where, jobs=listed)
+        return _("Job, measured {where}: {jobs}, with the 95% interval in brackets.", where=where, jobs=listed)
     return _("Job, measured {where}: {jobs}.", where=where, jobs=listed)
 
 
@@ -256,7 +258,7 @@ def signs_said(measured: HeadJobs | None) -> str:
     """What the signs under the tiles of a site stand for, those that are there; "" where there are none."""
     surest = {} if measured is None else {jobs[0].metric: None for _head, jobs in sorted(measured.of_heads.items())}
     listed = " · ".join(f"{JOBS[metric].sign} {_(JOBS[metric].name)}" for metric in surest)
-    return _("The sign under a tile is the measured job of its head: {jobs}.", jobs=listed) if listed else ""
+    return _("The symbol under a tile shows the measured job of its head: {jobs}.", jobs=listed) if listed else ""
 
 
 def _named(job: "HeadJob") -> str:

@@ -44,7 +44,7 @@ _HEADINGS: Final = {
     "learned": said("Learned positions."),
     "rotary": said("Rotary positions."),
     "ALiBi": said("ALiBi positions."),
-    "relative bias": said("Relative bias positions."),
+    "relative bias": said("Relative position biases."),
     "none": said("No positional encodings."),
     "unknown": said("Positions: unknown."),
 }
@@ -55,11 +55,11 @@ _HOW_TO_READ: Final = {
     ),
     "angles": said(
         "Each row is a position, each column a pair of dimensions: the cosine of the angle by which that pair is "
-        "rotated there. On the left the angle grows fast from token to token, on the right it hardly changes."
+        "rotated there. On the left the angle grows fast from token to token; on the right it hardly changes."
     ),
     "bias": said(
-        "Each row is a head, each column a distance of the key after the query (+) or before it (−). Warm is added "
-        "to the score, cold is subtracted."
+        "Each row is a head, each column a distance of the key after the query (+) or before it (−). Warm numbers are "
+        "added to the score, cold ones are subtracted."
     ),
 }
 _NUMBERS: Final = {"table": said("value"), "angles": said("cosine"), "bias": said("bias")}

@@ -147,7 +147,7 @@ def upload(label: str, slot_key: str, read: Callable[[bytes, str], Loaded[Row]],
     if loaded.error:
         st.error(plain(loaded.error), icon=":material/error:")
         return loaded
-    message = "{name}: {num_rows:,} read, {num_bad:,} lines skipped."
+    message = "{name}: {num_rows:,} rows read, {num_bad:,} lines skipped."
     terms.caption(plain(_(message, name=loaded.name, num_rows=len(loaded.rows), num_bad=len(loaded.bad))))
     if loaded.bad:
         listed = [_(line.message) for line in loaded.bad[:MAX_LISTED]]

@@ -296,8 +296,8 @@ def _language(place: "DeltaGenerator") -> None:
     names = ((code, _(name)) for code, name in NAMES.items())
     labels = {"": _("Not given")} | dict(sorted(names, key=lambda named: named[1]))
     help_text = _(
-        "The model's files do not state it. Examples, the included sets of sentences and the suggested texts depend on "
-        "it."
+        "The model's files do not state the language. Examples, the included sets of sentences and the suggested "
+        "texts depend on it."
     )
     shown = chosen.reads if chosen.reads in labels else ""
     with place:
@@ -365,8 +365,9 @@ def _chat() -> None:
 def _second_text() -> None:
     """The second text of a pair, which an encoder may read after the first."""
     help_text = _(
-        "The model reads both texts as a pair, as its tokenizer joins them: A is the text, B is this one. Attention, "
-        "Learn and Side by side read every text with it; measurements over many sentences read single texts, without B."
+        "The model reads both texts as a pair, as its tokenizer joins them: A is the text above, B is this one. "
+        "Attention, Learn and Side by side read every text with it; measurements over many sentences read single "
+        "texts, without B."
     )
     st.text_area(
         _("Second text (optional)"),

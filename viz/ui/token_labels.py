@@ -66,10 +66,11 @@ def default_row(trace: "Trace", site: str, languages: tuple[str, str]) -> int:
 
 
 _WRITE: Final = said(
-    "A row is named by the word in bold, which the model writes there; the word before the arrow is the one it reads."
+    "A row is named after the word in bold, which the model writes there; the word before the arrow is the one "
+    "it reads."
 )
 _READ: Final = said(
-    "A row is named by the word in bold, which the model reads there; after the arrow is what it writes."
+    "A row is named after the word in bold, which the model reads there; after the arrow is what it writes."
 )
 
 

@@ -185,8 +185,8 @@ def release(runs: Path, results: AblationResults, out: Path, seed: int = 0) -> l
     released = [run for run in results.runs if run.seed == seed]
     if not released:
         raise DataError(
-            "No run of seed {seed} was measured; train one with "
-            "`python -m model train --preset full --seed {seed} --data DIR`.",
+            "No run with seed {seed} has been measured; train one with `python -m model train --preset full --seed "
+            "{seed} --data DIR`.",
             seed=seed,
         )
     for run in released:

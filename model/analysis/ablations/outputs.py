@@ -150,7 +150,7 @@ def swap_earlier_tokens(translator: SequenceTranslator, trace: Trace, first: int
     """
     count = len(trace.target_ids)
     if not 0 < min(first, second) < max(first, second) < count - 1:
-        message = "Two rows from 1 to {count} can be swapped, got {first} and {second}."
+        message = "Two of the rows 1 to {count} can be swapped, got {first} and {second}."
         raise TraceError(message, count=count - 2, first=first, second=second)
     read = list(trace.target_ids)
     read[first], read[second] = read[second], read[first]

@@ -334,8 +334,9 @@ def choice_run(reader: Chooser, choice: TokenChoice) -> ChoiceRun:
     reads = reader.abilities.reads
     if reads == "picture" and len(choice.source) > MOST_TOKENS:
         message = (
-            "Attribution hides up to {most_tokens} patches, one at a time, and this model reads {count} of this "
-            "picture. Draw a rectangle on the picture instead: the Attention page then shows what hiding it changes."
+            "Attribution hides up to {most_tokens} patches, one at a time, but this model reads {count} patches of "
+            "this picture. Draw a rectangle on the picture instead: the Attention page then shows what hiding it "
+            "changes."
         )
         raise DataError(message, most_tokens=MOST_TOKENS, count=len(choice.source))
     # How many spans a sound has, its trace knows.

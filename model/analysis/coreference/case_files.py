@@ -254,8 +254,8 @@ def parse_pronoun_cases(content: bytes, name: str) -> PronounCases:
     reader = READERS.get(path.suffix.lower())
     if reader is None:
         raise DataError(
-            "Expected a file .jsonl (Winograd rows or your own), .tsv (sentence, pronoun, antecedent, distractor) or "
-            ".txt (WinoBias lines), got {name}.",
+            "Expected a .jsonl file (Winograd rows or your own), a .tsv file (sentence, pronoun, antecedent, "
+            "distractor) or a .txt file (WinoBias lines), got {name}.",
             name=path.name,
         )
     if len(content) > LARGEST_FILE:

@@ -30,7 +30,9 @@ TOLERANCE: Final = 1e-4
 CANCELLING: Final = 3.0
 ONE_KEY: Final = said("This attention has one key only, so there is no other to compare it with.")
 NOT_SEEN: Final = said("This query cannot see both keys, so there are not two scores to compare. Choose other keys.")
-EDITED: Final = said("Heads of this run were edited, so its scores are not those of its parts. Trace it without edits.")
+EDITED: Final = said(
+    "Heads of this run were edited, so its scores are not the sums of their parts. Trace it without edits."
+)
 #: A trace's run, as long as somebody holds an answer that came of it.
 _RUNS: Final[WeakKeyDictionary[Trace, ReferenceType[HeldRun]]] = WeakKeyDictionary()
 
@@ -127,7 +129,7 @@ class Step:
     def follow(self, part: Part, *, through_networks: bool = False) -> "Step":
         """One step back, to what a part read. Raises a TraceError after `MAX_STEPS`, or for what read nothing."""
         if self.count >= MAX_STEPS:
-            raise TraceError("At most {steps} steps back are followed.", steps=MAX_STEPS)
+            raise TraceError("A trail goes back at most {steps} steps.", steps=MAX_STEPS)
         followed = [term.run.follow(term.asked, part, through_networks=through_networks) for term in self.terms]
         constants: dict[Part, float] = {}
         for term, each in zip(self.terms, followed, strict=True):
@@ -317,8 +319,8 @@ def _held_run(parts: Parts, trace: Trace) -> HeldRun:
 def _checked(reason: Reason) -> Reason:
     if not reason.is_exact:
         message = (
-            "The parts of this score do not add up to it: they are off by {error:.2g} of it, at most {limit:g} was "
-            "expected. Open the model in float32, or ask about another head."
+            "The parts of this score do not add up to it: they are off by {error:.2g} of the score, but at most "
+            "{limit:g} was expected. Open the model in float32, or ask about another head."
         )
         raise TraceError(message, error=reason.error, limit=TOLERANCE)
     return reason
@@ -390,7 +392,7 @@ def cell_of(run: HeldRun, q: Question, rivals: Sequence[int] = ()) -> Cell:
         raise TraceError(ONE_KEY)
     for rival in others:
         if not 0 <= q.key < len(scores) or not 0 <= rival < len(scores) or q.key == rival:
-            message = "Key and rival are two different keys from 0 to {last}, got {key} and {rival}."
+            message = "Key and rival must be two different keys from 0 to {last}, got {key} and {rival}."
             raise TraceError(message, last=len(scores) - 1, key=q.key, rival=rival)
     if not bool(scores[[q.key, *others]].isfinite().all()):
         raise TraceError(NOT_SEEN)

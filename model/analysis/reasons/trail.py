@@ -154,7 +154,7 @@ def asked_at(trail: Trail, code: str) -> Asked:
     of_twin = code[:1] in ("S", "T") and reason.twin is not None
     found = [_CODE.fullmatch(each.swapcase() if of_twin else each) for each in code.split("+", MOST_TOGETHER)]
     if len(found) > MOST_TOGETHER:
-        raise TraceError("At most {most} words are tested together.", most=MOST_TOGETHER)
+        raise TraceError("At most {most} words can be tested together.", most=MOST_TOGETHER)
     words = [each for each in found if each is not None and each[4]]
     if level.reads is not None and len(words) == len(found):
         functional = level.reads.terms[-1 if of_twin else 0].asked

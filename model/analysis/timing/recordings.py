@@ -68,7 +68,9 @@ class Transcripts:
         """One more. Raises as `transcript_of`, or a DataError if together they take too much memory."""
         self.all.append(transcript_of(trace, given, begin))
         if sum(transcript.matrices.numel() for transcript in self.all) > MOST_NUMBERS:
-            message = "The heads of these sounds take more than {most} GiB; give fewer or shorter sounds."
+            message = (
+                "The weights of all heads for these sounds take more than {most} GiB; give fewer or shorter sounds."
+            )
             raise DataError(message, most=4 * MOST_NUMBERS >> 30)
 
 

@@ -190,7 +190,7 @@ def model_bias(model: Any, part: Part) -> torch.Tensor:
 def test_a_task_is_chosen_by_its_token_where_a_model_has_some(pictures: Folder, looking: Looking) -> None:
     donut = looking("donut")
     assert donut.offered.writes == ("receipt-v2", "letter")
-    assert "No question is given here" in donut.offered.note
+    assert "Headlight gives it none" in donut.offered.note
     plain = looking("beit-trocr").offered
     assert not plain.writes
     assert not plain.note
@@ -223,7 +223,7 @@ def test_a_picture_of_too_many_patches_is_refused_by_attribution_before_anything
     reader = reader.reading("noise.png", picture_zoo.picture())
     choice, ran = choice_at(reader.trace("", "it"), 1), []
     reader.model.register_forward_pre_hook(lambda *_: ran.append(1))
-    with pytest.raises(DataError, match="up to 256 patches, one at a time, and this model reads 290 of this"):
+    with pytest.raises(DataError, match="up to 256 patches, one at a time, but this model reads 290 patches"):
         choice_run(reader, choice)
     assert not ran
 

@@ -43,7 +43,7 @@ def test_most_of_it_is_not_in_memory(both: tuple[TextReader, TextReader]) -> Non
     assert 0 <= spread.num_bytes < whole.num_bytes / 2
     assert spread.device == whole.device
     assert spread.key == whole.key
-    assert "is read again in every pass" in dict(describe(spread).rows)["Runs on"]
+    assert "are read again in every pass" in dict(describe(spread).rows)["Runs on"]
     assert dict(describe(whole).rows)["Runs on"] == "cpu"
 
 

@@ -148,12 +148,15 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "no rate": (wav(rate=0), "samples a second|is not a sound"),
     "unknown samples": (wav(format=0x4242), "is not a sound"),
     "samples of no bit": (wav(bits=0), "is not a sound"),
-    "empty": (file_of(np.zeros((0, 2)), 8_000), r"has 0\.000 seconds; expected at least 0\.1"),
-    "short": (file_of(tone(8_000, 1, 0.09), 8_000), r"has 0\.090 seconds; expected at least 0\.1"),
-    "not a number": (floats(np.nan), "contains samples of nan"),
-    "infinite": (floats(np.inf), "contains samples of inf"),
-    "minus infinity": (floats(-np.inf), "contains samples of inf"),
-    "scale of whole numbers": (floats(32_767), "contains samples of 3.28e.04; expected numbers from −1 to 1"),
+    "empty": (file_of(np.zeros((0, 2)), 8_000), r"is 0\.000 seconds long; expected at least 0\.1"),
+    "short": (file_of(tone(8_000, 1, 0.09), 8_000), r"is 0\.090 seconds long; expected at least 0\.1"),
+    "not a number": (floats(np.nan), "contains samples with the value nan"),
+    "infinite": (floats(np.inf), "contains samples with the value inf"),
+    "minus infinity": (floats(-np.inf), "contains samples with the value inf"),
+    "scale of whole numbers": (
+        floats(32_767),
+        "contains samples with the value 3.28e.04; expected numbers from −1 to 1",
+    ),
     "hour of silence": (file_of(np.zeros(3_600 * 4_000, np.int16), 4_000, "FLAC"), "longer than 10 minutes"),
     "a moment too long": (file_of(np.zeros(600 * 4_000 + 1, np.int16), 4_000, "FLAC"), "longer than 10 minutes"),
     "long, by no header": (file_of(np.zeros(601 * 8_000, np.int16), 8_000, "MP3"), "longer than 10 minutes"),
@@ -195,7 +198,7 @@ def test_a_window_is_cut_from_where_it_begins_and_ends_with_the_sound() -> None:
     np.testing.assert_array_equal(window.samples, sound.samples[2_500:3_750])
     assert sound.window(1.5, 30).seconds == 0.5
     for start in (2.0, 9.5):
-        with pytest.raises(InputTextError, match=r"has 2\.0 seconds; there is nothing from"):
+        with pytest.raises(InputTextError, match=r"is 2\.0 seconds long; there is nothing from"):
             sound.window(start, 1)
 
 

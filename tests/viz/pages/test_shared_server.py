@@ -135,7 +135,7 @@ def test_a_file_larger_than_a_shared_server_takes_is_refused_though_a_browser_se
     uploader.set_value(("large.txt", LARGE, "text/plain"))
     app.run()
     assert not app.exception
-    assert "large.txt has 2.0 MB; expected at most 2 MB" in said(app)
+    assert "large.txt is 2.0 MB; the limit is 2 MB" in said(app)
 
 
 @pytest.mark.usefixtures("shared")

@@ -124,12 +124,14 @@ def of(off: Intervention, swapped: Intervention | None, pointed: Intervention | 
 
 def test_the_three_interventions_stand_side_by_side_behind_what_follows_from_them() -> None:
     assert of(STAYS, CHANGES, CHANGES) == (
-        "cross L5 H2 can change the choice of “es” rather than “sie”, but the choice does not depend on it: switched "
-        "off, “es” stays (−1.3 nats); pointed at “street”, it becomes “sie” (−9.0 nats); with its output from the "
-        "other sentence, it becomes “sie” (−9.0 nats)."
+        "cross L5 H2 can change the choice of “es” rather than “sie”, but the choice does not depend on it: when it is "
+        "switched off, “es” stays (−1.3 nats); when it is pointed at “street”, the choice becomes “sie” (−9.0 nats); "
+        "with its output from the other sentence, the choice becomes “sie” (−9.0 nats)."
     )
     needed, unmoved = of(CHANGES, STAYS, STAYS), of(STAYS, STAYS, STAYS)
     assert needed.startswith(
-        "The choice of “es” rather than “sie” depends on cross L5 H2: switched off, it becomes “sie”"
+        "The choice of “es” rather than “sie” depends on cross L5 H2: when it is switched off, the choice becomes “sie”"
     )
-    assert unmoved.startswith("cross L5 H2 alone does not change the choice of “es” rather than “sie”: switched off")
+    assert unmoved.startswith(
+        "cross L5 H2 alone does not change the choice of “es” rather than “sie”: when it is switched off"
+    )

@@ -47,9 +47,9 @@ def file(size: int) -> Any:
 
 def test_a_file_of_exactly_the_limit_is_read_and_one_byte_more_is_refused() -> None:
     assert downloads.content(file(5 * MEGABYTE)) == b"content"
-    with pytest.raises(DataError, match=r"a\.txt has 5\.0 MB; expected at most 5 MB"):
+    with pytest.raises(DataError, match=r"a\.txt is 5\.0 MB; the limit is 5 MB"):
         downloads.content(file(5 * MEGABYTE + 1))
-    with pytest.raises(DataError, match="expected at most 1 MB"):
+    with pytest.raises(DataError, match="the limit is 1 MB"):
         downloads.content(file(2 * MEGABYTE), megabytes=1)
 
 
@@ -59,7 +59,7 @@ def test_no_field_says_more_than_the_server_lets_through(
 ) -> None:
     monkeypatch.setattr(st, "get_option", {"server.maxUploadSize": server}.__getitem__)
     assert [downloads.most(), downloads.most(8), downloads.most(1)] == said
-    with pytest.raises(DataError, match=f"expected at most {said[1]} MB"):
+    with pytest.raises(DataError, match=f"the limit is {said[1]} MB"):
         downloads.content(file(said[1] * MEGABYTE + 1), megabytes=8)
 
 

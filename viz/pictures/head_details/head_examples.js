@@ -71,7 +71,7 @@ class HeadExamplesView extends View {
         asked,
         " ",
         _(
-          "The tint is the square root of the weight, grey where weight is at rest. Click to open the text on the Attention page.",
+          "The tint shows the square root of the weight; grey means weight at rest. Click to open the text on the Attention page.",
         ),
       ),
     );

@@ -79,7 +79,7 @@ class HeadNumbersView extends View {
         "p",
         "muted",
         _(
-          "Grey is weight at rest, on special tokens or the first one. The other colours are shares of the free weight, which is all the rest. A stroke is the mean of its layer, a ring uniform attention.",
+          "Grey is weight at rest, on special tokens or on the first token. The other colours are shares of the free weight, which is all the rest. A stroke marks the mean of the layer, a ring uniform attention.",
         ),
       ),
       whole,
@@ -87,7 +87,7 @@ class HeadNumbersView extends View {
     );
     if (chips.length)
       parts.push(
-        element("h5", "", _("Tokens with most weight above uniform attention")),
+        element("h5", "", _("Tokens whose weight is furthest above uniform attention")),
         element("div", "chips", ...chips),
       );
     this.root.replaceChildren(...parts);

@@ -121,7 +121,7 @@ def _pair(reader: "Reader", selection: Selection) -> Seen:
         other = texts.row_beside(first, second, common.site, common.token)
     heads = [_head(first, reader, selection), _head(second, reader, selection.changed(token=other, key_token=None))]
     pictures = tuple(Picture(trace.text, head.drawing) for trace, head in zip((first, second), heads, strict=True))
-    return Seen(_("Compared: {head}", head=heads[0].title), "", pictures)
+    return Seen(_("Comparison: {head}", head=heads[0].title), "", pictures)
 
 
 def _compared(selection: Selection) -> tuple[str, str]:

@@ -72,7 +72,7 @@ def test_a_release_of_the_runs_behind_it_is_what_ships(tmp_path: Path) -> None:
     shipped = [SHIPPED / FILM, *(file for preset in presets for file in (SHIPPED / preset).iterdir())]
     for file in shipped:
         assert (out / file.relative_to(SHIPPED)).read_bytes() == file.read_bytes()
-    with pytest.raises(DataError, match="No run of seed 9"):
+    with pytest.raises(DataError, match="No run with seed 9"):
         release(runs, results, out, seed=9)
 
 

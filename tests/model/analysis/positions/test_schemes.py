@@ -121,5 +121,5 @@ def test_any_rows_but_the_first_and_the_last_can_be_swapped(translator: Translat
     read[1], read[8] = read[8], read[1]
     assert swap_earlier_tokens(translator, trace, 1, 8).tokens == tuple(read)
     for rows in ((0, 3), (3, 3), (3, 9)):
-        with pytest.raises(TraceError, match=f"from 1 to 8 can be swapped, got {rows[0]} and {rows[1]}"):
+        with pytest.raises(TraceError, match=f"rows 1 to 8 can be swapped, got {rows[0]} and {rows[1]}"):
             swap_earlier_tokens(translator, trace, *rows)

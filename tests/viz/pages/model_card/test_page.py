@@ -131,7 +131,7 @@ def test_twenty_sentences_are_translated_and_another_twenty_on_demand(
     [
         ("gpt2", "Learned positions.", "no key after the query (causal)"),
         ("bert", "Learned positions.", "every key"),
-        ("t5", "Relative bias positions.", "every key"),
+        ("t5", "Relative position biases.", "every key"),
         ("mpnet", "Learned positions.", "every key"),
     ],
 )

@@ -36,10 +36,10 @@ const HOW_TO_READ_TRIANGLE = said("{sentences} The triangle shows all rows so fa
 
 // As viz/ui/token_labels.py says it.
 const ROWS_WRITE = said(
-  "A row is named by the word in bold, which the model writes there; the word before the arrow is the one it reads.",
+  "A row is named after the word in bold, which the model writes there; the word before the arrow is the one it reads.",
 );
 const ROWS_READ = said(
-  "A row is named by the word in bold, which the model reads there; after the arrow is what it writes.",
+  "A row is named after the word in bold, which the model reads there; after the arrow is what it writes.",
 );
 
 /**

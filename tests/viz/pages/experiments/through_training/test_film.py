@@ -194,7 +194,7 @@ def test_a_film_that_is_a_link_out_of_its_folder_is_not_followed(tmp_path: Path)
     folder = tmp_path / "model"
     folder.mkdir()
     (folder / "film.npz").symlink_to("../elsewhere.npz")
-    with pytest.raises(DataError, match=r"model/film\.npz is a link to a place outside the folder"):
+    with pytest.raises(DataError, match=r"model/film\.npz is a link that leads out of the folder"):
         data.at(folder / "film.npz")
     with pytest.raises(DataError, match="There is no file"):
         data.at(folder / "none.npz")
