@@ -126,7 +126,7 @@ def tested(reader: "Chooser", asked: Question, head: tuple[str, int, int]) -> Ta
         progress(1)
         return Stated(verdict, spelled(choice.token), spelled(choice.against), off, swapped, pointed, key, looks_at)
 
-    return Task(("head verdict", reader.key, asked, tuple(head)), 1, said("heads"), compute)
+    return Task(("head verdict", reader.key, asked, tuple(head)), 1, said("attention heads"), compute)
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,7 +196,7 @@ def every_head_pointed(reader: "Chooser", asked: Question) -> Task[PointedHeads]
         names = tuple("" if key < 0 else trace.axis_names(head.site)[1][key] for head, key in keys)
         return PointedHeads(found.changes.double().numpy(), names)
 
-    return Task(("every head pointed", reader.key, asked), len(heads), said("heads"), compute)
+    return Task(("every head pointed", reader.key, asked), len(heads), said("attention heads"), compute)
 
 
 def edited(

@@ -25,6 +25,8 @@ Option = TypeVar("Option")
 
 #: How the addresses begin of which GitHub's Markdown makes links, wherever they stand in a text.
 _ADDRESS: Final = re.compile(r"https?:(?=//)|www(?=\.)|@(?=[\w-])", re.IGNORECASE)
+#: What a message gives to be typed.
+_CODE: Final = re.compile(r"`([^`\n]+)`")
 #: As large as a number in the URL may be.
 MAX_SEED: Final = 999_999
 #: The widths and bases that the formula of the positions can be tried with.
@@ -218,6 +220,12 @@ def plain(text: str) -> str:
     unlinked = _ADDRESS.sub("\\g<0>\u2060", text_shown(text).encode("utf-8", errors="replace").decode())
     escaped = "".join(f"\\{c}" if c.isascii() and not (c.isalnum() or c.isspace()) else c for c in unlinked)
     return f"\u2068{escaped}\u2069" if written.has_right_to_left(text) else escaped
+
+
+def with_code(message: str) -> str:
+    """A message as `plain`, except that what stands between backquotes in one line is shown as code."""
+    shown = text_shown(message).encode("utf-8", errors="replace").decode()
+    return "".join(f"`{part}`" if number % 2 else plain(part) for number, part in enumerate(_CODE.split(shown)))
 
 
 def markdown(message: str) -> str:

@@ -21,7 +21,7 @@ from viz.text.messages import Message, _, in_a_row, said, shown
 from viz.text.written import NAMES, byte_count
 from viz.ui import downloads, present, sidebar, terms
 from viz.ui.collection import pins
-from viz.ui.controls import plain
+from viz.ui.controls import plain, with_code
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -195,7 +195,7 @@ def errors_shown() -> Iterator[None]:
         told = error if isinstance(error, HeadlightError) else memory_short(error)
         if told is None:
             raise
-        st.error(plain(told.message), icon=":material/error:")
+        st.error(with_code(told.message), icon=":material/error:")
 
 
 def check_settings() -> None:
@@ -203,7 +203,7 @@ def check_settings() -> None:
     try:
         limits.rules()
     except HeadlightError as error:
-        st.error(plain(error.message), icon=":material/error:")
+        st.error(with_code(error.message), icon=":material/error:")
         st.stop()
 
 
@@ -289,7 +289,7 @@ def lacking(abilities: "Abilities", view: str, instead: str = "") -> bool:
     if view not in abilities.lacks:
         return False
     why = shown(abilities.lacks[view])  # type: ignore[index]
-    st.info(plain(in_a_row((why[0].upper() + why[1:], instead))), icon=":material/info:")
+    st.info(with_code(in_a_row((why[0].upper() + why[1:], instead))), icon=":material/info:")
     return True
 
 

@@ -98,7 +98,7 @@ def _take(kind: FileKind, file: "UploadedFile | None", sizes: tuple[int, int], t
                 taken = taken._replace(tenths=10 * LONGEST_PART)
     except HeadlightError as error:
         taken = Given()
-        st.error(controls.plain(_(kind.instead, error=error)), icon=":material/error:")
+        st.error(controls.with_code(_(kind.instead, error=error)), icon=":material/error:")
     if Given.read(state.current().model.given_file).digest != taken.digest:
         state.choose(given_file=taken.written)
 

@@ -16,7 +16,7 @@ from viz.server import limits
 from viz.server.background_jobs import Job, Progress, Task
 from viz.server.caches import BoundedCache
 from viz.text.messages import _, shown
-from viz.ui.controls import plain
+from viz.ui.controls import plain, with_code
 
 Result = TypeVar("Result")
 MAX_RESULTS: Final = 64
@@ -71,7 +71,7 @@ def outcome(
     except CancelledError as stopped:
         st.info(plain(stopped.message), icon=":material/stop_circle:")
     except HeadlightError as error:
-        st.error(plain(error.message), icon=":material/error:")
+        st.error(with_code(error.message), icon=":material/error:")
     _start_button(task, label, key, button)
     return None
 

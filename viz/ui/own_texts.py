@@ -18,7 +18,7 @@ from viz.selection import catalogue
 from viz.server.widgets import sent
 from viz.text.messages import _, in_a_row
 from viz.ui import downloads, terms
-from viz.ui.controls import plain
+from viz.ui.controls import plain, with_code
 
 if TYPE_CHECKING:
     from model.analysis.corpus import CorpusSentence, Origin
@@ -145,9 +145,9 @@ def upload(label: str, slot_key: str, read: Callable[[bytes, str], Loaded[Row]],
             args=(slot_key, None),
         )
     if loaded.error:
-        st.error(plain(loaded.error), icon=":material/error:")
+        st.error(with_code(loaded.error), icon=":material/error:")
         return loaded
-    message = "{name}: {num_rows:,} rows read, {num_bad:,} lines skipped."
+    message = "{name} – rows read: {num_rows:,}; lines skipped: {num_bad:,}."
     terms.caption(plain(_(message, name=loaded.name, num_rows=len(loaded.rows), num_bad=len(loaded.bad))))
     if loaded.bad:
         listed = [_(line.message) for line in loaded.bad[:MAX_LISTED]]

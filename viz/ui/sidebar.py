@@ -22,7 +22,7 @@ from viz.text import messages
 from viz.text.language import NAMES
 from viz.text.messages import Message, _, said
 from viz.ui import controls, given_file, terms
-from viz.ui.controls import plain
+from viz.ui.controls import plain, with_code
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -76,7 +76,7 @@ def add_model() -> None:
         try:
             folder = _checked(typed or "", fetch=fetch)
         except HeadlightError as error:
-            st.error(plain(error.message), icon=":material/error:")
+            st.error(with_code(error.message), icon=":material/error:")
             return
     state.choose(checkpoint=catalogue.add(folder))
     st.rerun()

@@ -197,7 +197,7 @@ def test_what_cannot_be_is_said(writers: dict[str, TextWriter], tmp_path: Path) 
     for text in ("", " \n"):
         with pytest.raises(InputTextError):
             reader.decode(text)
-    with pytest.raises(EditError, match="by name"):
+    with pytest.raises(EditError, match="not with functions"):
         reader.decode(TEXT, edits={"decoder.layers.0.self_attention.hook_scores": lambda value: value})
     with pytest.raises(EditError, match="Layers"):
         reader.decode(TEXT, edits=[SwitchOff("decoder.self", 9, 0)])

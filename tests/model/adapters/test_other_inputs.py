@@ -284,7 +284,7 @@ def test_a_file_may_be_as_large_as_the_limit(tmp_path: Path, monkeypatch: pytest
     size = (tmp_path / "cat.png").stat().st_size
     with (tmp_path / "huge.png").open("wb") as file:
         file.truncate((64 << 20) + 1)
-    with pytest.raises(InputTextError, match="more than 64 MB"):
+    with pytest.raises(InputTextError, match="larger than 64 MB"):
         picture_file.open_picture(tmp_path / "huge.png")
     monkeypatch.setattr(picture_file, "LARGEST_FILE", size)
     assert picture_file.open_picture(tmp_path / "cat.png").size == (70, 50)

@@ -75,7 +75,7 @@ def test_a_model_far_too_large_for_memory_is_refused_with_both_numbers(
     bert: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(placement, "available_bytes", lambda device: 5_000)
-    refused(bert, r"need 0\.\d GB, and 0\.0 GB are free")
+    refused(bert, r"need 0\.\d GB, but only 0\.0 GB are free")
 
 
 def test_memory_is_counted_in_the_number_type_that_is_loaded(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:

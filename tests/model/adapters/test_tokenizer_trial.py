@@ -70,7 +70,7 @@ def test_a_pipeline_that_makes_very_much_of_a_text_is_refused(bert: Path, change
 @pytest.mark.parametrize("name", ["extra_ids", "offset", "num_madeup_words"])
 def test_settings_that_make_up_millions_of_tokens_are_refused(name: str) -> None:
     check_settings({name: 100, "model_max_length": 10**30})
-    with pytest.raises(Malformed, match=f"{name} is 10,000,000; at most 1,000"):
+    with pytest.raises(Malformed, match=f"{name} is 10,000,000; the limit is 1,000"):
         check_settings({name: 10_000_000})
 
 

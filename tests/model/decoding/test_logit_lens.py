@@ -34,7 +34,7 @@ def test_a_trace_of_another_model_and_a_wrong_number_are_refused(
         with pytest.raises(TraceError, match="not made by this model"):
             other.logit_lens(trace)
     steps = tuple(replace(step, token_id=config.vocab_size) for step in trace.steps)
-    with pytest.raises(TraceError, match="not of this vocabulary"):
+    with pytest.raises(TraceError, match="not from this vocabulary"):
         translator.logit_lens(replace(trace, steps=steps))
     assert translator.logit_lens(trace, 1)
     for top in (0, config.vocab_size + 1):

@@ -160,7 +160,7 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "hour of silence": (file_of(np.zeros(3_600 * 4_000, np.int16), 4_000, "FLAC"), "longer than 10 minutes"),
     "a moment too long": (file_of(np.zeros(600 * 4_000 + 1, np.int16), 4_000, "FLAC"), "longer than 10 minutes"),
     "long, by no header": (file_of(np.zeros(601 * 8_000, np.int16), 8_000, "MP3"), "longer than 10 minutes"),
-    "large": (bytes((20 << 20) + 1), "has more than 20 MB"),
+    "large": (bytes((20 << 20) + 1), "is larger than 20 MB"),
 }
 
 

@@ -13,7 +13,7 @@ from viz.selection.fields import MAX_TEXT_IN_URL
 from viz.selection.selection import Selection
 from viz.text.messages import language, speaking
 from viz.ui import downloads
-from viz.ui.controls import plain
+from viz.ui.controls import plain, with_code
 from viz.ui.present import MAX_LENGTH, picture
 
 
@@ -24,6 +24,10 @@ def test_plain_text_holds_no_unescaped_markdown(text: str) -> None:
     for i, character in enumerate(escaped):
         if character != "\\" and character.isascii() and not character.isalnum() and character != " ":
             assert escaped[i - 1] == "\\"
+
+
+def test_what_is_to_be_typed_is_code_and_the_rest_of_a_message_plain() -> None:
+    assert with_code("Run `pip install a_b` *now* (a`b)") == r"Run `pip install a_b` \*now\* \(a\`b\)"
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ from viz.text.html import Column, table
 from viz.text.messages import _, plural, said, shown
 from viz.text.written import file_name
 from viz.ui import controls, downloads, frame, long_work, terms
-from viz.ui.controls import plain
+from viz.ui.controls import plain, with_code
 from viz.ui.snippets import Snippet, alone, folder, of_model
 
 if TYPE_CHECKING:
@@ -351,7 +351,7 @@ def _show_other(selection: Selection) -> None:
             )
     if described.lacks:
         st.markdown(_("**Not available for this model**"))
-        terms.markdown("\n".join(f"- {plain(why[0].upper() + why[1:])}" for why in map(shown, described.lacks)))
+        terms.markdown("\n".join(f"- {with_code(why[0].upper() + why[1:])}" for why in map(shown, described.lacks)))
 
 
 def card_section(card: str, title: str) -> list[str]:

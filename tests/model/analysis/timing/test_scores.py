@@ -138,5 +138,5 @@ def test_word_times_are_those_of_the_rows_and_a_translation_has_none() -> None:
 
 def test_without_words_in_common_nothing_is_scored() -> None:
     others = [Transcript(**{**vars(sound), "given": (WordTime("hello", 0.0, 1.0),)}) for sound in SOUNDS]
-    with pytest.raises(DataError, match="The model wrote 0 of the given words"):
+    with pytest.raises(DataError, match="The model wrote only 0 of the given words"):
         score_timing(others, HEADS)

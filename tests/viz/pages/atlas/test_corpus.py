@@ -111,7 +111,7 @@ def test_a_file_is_read_line_by_line_and_bad_lines_are_listed(app: AppTest) -> N
     content = b"\xef\xbb\xbfTom told me.\tTom sagte mir.\n\n\tnur so\na\tb\tc\n\xff\xfe\nNo.\n" + b"x" * 2001
     app.file_uploader(key="atlas/sentences-file").set_value(("😀 none.jsonl.exe", content, "text/plain"))
     healthy(app.run())
-    assert "2 read, 4 lines skipped" in said(app)
+    assert "rows read: 2; lines skipped: 4" in said(app)
     listed = app.warning[0].value.replace("\\", "")
     assert all(f"Line {number}:" in listed for number in (3, 4, 5, 7))
     assert "more." not in listed
@@ -161,7 +161,7 @@ def test_links_made_by_hand_bring_error_rates(app: AppTest, saved: Translator) -
     opened(app, site="decoder.cross", corpus_figure="aer_word_in")
     app.file_uploader(key="atlas/pairs-file").set_value(("g.jsonl", GOLD + b'\n{"en": 1}\n[]\n', "application/json"))
     healthy(app.run())
-    assert "1 read, 2 lines skipped" in said(app)
+    assert "rows read: 1; lines skipped: 2" in said(app)
     assert app.button(key="atlas-start").label == "Measure 7 sentences"
     measured(app)
     pairs, _ = files.read_pairs(GOLD, "g.jsonl")

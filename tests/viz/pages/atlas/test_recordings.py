@@ -64,7 +64,7 @@ def test_words_with_times_rank_heads_by_error_with_the_lag_apart_and_sets_are_sa
     shown = opened(app, checkpoint="whisper")
     # The example's words are known; what a random model writes is none of them.
     shown = measured(shown)
-    assert "The model wrote 0 of the given words" in unlinked(shown.warning[0].value)
+    assert "The model wrote only 0 of the given words" in unlinked(shown.warning[0].value)
     names = "abcd"
     reader = models.reader(shown.session_state["selection"].model)
     assert isinstance(reader, SpeechReader)

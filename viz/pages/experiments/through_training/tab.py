@@ -27,7 +27,7 @@ from viz.text.metrics import JOBS, METRICS, OF_FILMS
 from viz.text.written import CROSS, NAMES, file_name, head_label
 from viz.text.written import label as site_label
 from viz.ui import controls, downloads, frame, terms
-from viz.ui.controls import plain
+from viz.ui.controls import plain, with_code
 from viz.ui.trace_tables import table
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def show(trace: object) -> None:
         try:
             opened = data.at(path)
         except HeadlightError as error:
-            st.error(plain(error.message), icon=":material/error:")
+            st.error(with_code(error.message), icon=":material/error:")
     if opened is None:
         frame.note(
             "There is no training film in the experiments folder or next to a model. The command below makes one, and "
@@ -281,7 +281,7 @@ def _show_own_film() -> None:
     """The field for a file, what is wrong with the one that was chosen, and how a film is made."""
     loaded: Loaded | None = st.session_state.get(SLOT)
     if loaded is not None and loaded.error:
-        st.error(plain(_("{error} The previous view is still shown.", error=loaded.error)), icon=":material/error:")
+        st.error(with_code(_("{error} The previous view is still shown.", error=loaded.error)), icon=":material/error:")
     with st.expander(_("Your own film"), key="training-film-own", icon=":material/movie:"):
         label = _("A film of a training run, .npz, at most {largest} MB", largest=downloads.most())
         downloads.field(label, key=_FIELD, on_change=_take)
