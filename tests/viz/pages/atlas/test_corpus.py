@@ -131,7 +131,7 @@ def test_a_column_of_a_table_and_a_sample_of_it_are_read(app: AppTest, tmp_path:
     assert not app.exception
     assert "mine.parquet has no column 'text'. Its columns are 'id', 'said'" in told
     healthy(app.text_input(key="atlas/sentences-column").set_value("said").run())
-    assert "mine.parquet: 3 read, 0 lines skipped" in said(app)
+    assert "mine.parquet – rows read: 3; lines skipped: 0" in said(app)
     healthy(app.number_input(key="atlas/sentences-sample").set_value(2).run())
     assert "mine.parquet: 2 read" in said(app)
     # The same sample as of the command, from a path.
