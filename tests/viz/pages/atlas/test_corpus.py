@@ -133,12 +133,12 @@ def test_a_column_of_a_table_and_a_sample_of_it_are_read(app: AppTest, tmp_path:
     healthy(app.text_input(key="atlas/sentences-column").set_value("said").run())
     assert "mine.parquet – rows read: 3; lines skipped: 0" in said(app)
     healthy(app.number_input(key="atlas/sentences-sample").set_value(2).run())
-    assert "mine.parquet: 2 read" in said(app)
+    assert "mine.parquet – rows read: 2" in said(app)
     # The same sample as of the command, from a path.
     drawn = read_text(tmp_path / "own.parquet", columns=Columns("said"), sample=2)
     path = str(tmp_path / "own.parquet")
     healthy(app.text_input(key="atlas/sentences-path").set_value(path).run())
-    assert "own.parquet: 2 read" in said(app)
+    assert "own.parquet – rows read: 2" in said(app)
     measured(app)
     assert app.session_state["atlas/sentences"].rows == tuple(drawn)
     assert "2 sentences read" in said(app)
@@ -151,7 +151,7 @@ def test_a_loaded_file_outlives_another_page_and_can_be_forgotten(app: AppTest, 
     assert not [button for button in app.button if button.key == "atlas/sentences-forget"]
     healthy(app.switch_page("viz/pages/model_card/page.py").run())
     healthy(app.switch_page("viz/pages/atlas/page.py").run())
-    assert "t.txt: 1 read" in said(app)
+    assert "t.txt – rows read: 1" in said(app)
     healthy(app.button(key="atlas/sentences-forget").click().run())
     assert "t.txt" not in said(app)
     assert "Load a file" in unlinked(app.info[0].value)
