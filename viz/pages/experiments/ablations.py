@@ -39,7 +39,7 @@ COMMAND: Final = "python -m model ablations --data DIR --out checkpoints/experim
 #: Million parameters of the paper's base model, and its BLEU (Table 3).
 PAPER_PARAMETERS: Final = 65
 PAPER_FULL: Final = said("relative to 25.8")
-_LEGEND: Final = ((figures.SEED, said("per seed here")), (figures.PAPER, said("Table 3")))
+_LEGEND: Final = ((figures.SEED, said("measured here, one point per seed")), (figures.PAPER, said("Table 3")))
 
 
 @frame.fragment
