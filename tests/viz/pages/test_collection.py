@@ -89,6 +89,18 @@ def test_a_presentation_of_the_collection_begins_on_its_first_view_and_stays_on_
     )
 
 
+def test_a_trail_of_a_view_stays_where_the_view_before_has_the_same_one_in_another_cell() -> None:
+    asked = (("view", "Why"), ("site", "decoder.cross"), ("head", "L2H1"), ("trail", "c0"), *TEXT)
+    cells = [Pin("attention", (*asked, ("token", str(row)), ("key_token", "1"))) for row in (1, 2)]
+    app = collection(*cells)
+    for number in (0, 1):
+        app.button(f"pin-Open-{number}").click().run()
+        assert healthy(app).query_params["trail"] == "c0"
+        assert app.query_params["token"] == str(number + 1)
+        app.session_state["selection"] = app.session_state["selection"].changed(collection=True)
+        app.run()
+
+
 def test_every_kind_of_view_is_in_the_file_and_one_that_will_not_do_leaves_the_others_alive() -> None:
     others = [Pin(page, TEXT) for page in PAGES if page not in ("attention", "decoding", "coreference")]
     gone = Pin("attention", (("checkpoint", "en-de"), ("text", " ")))
