@@ -6,7 +6,7 @@ import { _ } from "./messages.js";
 import { button, element, toolButton } from "./picture.js";
 
 /** Device pixels for a CSS pixel in what is saved as PNG, as long as a browser draws a canvas of that many a side. */
-export const PICTURE_SCALE = 2;
+const PICTURE_SCALE = 2;
 const LARGEST_SIDE = 16_384;
 /** Down into a tray, on a 16 × 16 field. */
 const ARROW = "M8 1.5v8M4.5 6.5 8 10l3.5-3.5M2 11.5v3h12v-3";
@@ -62,18 +62,21 @@ function saveFile(blob, name) {
 
 const svgBlob = (/** @type {string} */ text) => new Blob([text], { type: "image/svg+xml" });
 
-/** @param {string} text @param {string} name the file's, without its ending */
-export function saveSvg(text, name) {
-  saveFile(svgBlob(text), `${name}.svg`);
-}
-
-/** @param {HTMLCanvasElement} canvas @param {string} name the file's, without its ending */
-export function savePng(canvas, name) {
-  canvas.toBlob((blob) => blob && saveFile(blob, `${name}.png`), "image/png");
+/**
+ * Save an SVG's text in a format.
+ * @param {Format} format @param {string} text @param {number} width @param {number} height @param {string} name the file's, without its ending
+ */
+export async function saveAs(format, text, width, height, name) {
+  if (format === "SVG") saveFile(svgBlob(text), `${name}.svg`);
+  else if (format === "PDF") printPicture(text, width, height, name);
+  else {
+    const canvas = await rasterised(text, width, height);
+    canvas.toBlob((blob) => blob && saveFile(blob, `${name}.png`), "image/png");
+  }
 }
 
 /** An SVG's text as pixels, drawn by the browser. @param {string} text @param {number} width @param {number} height */
-export async function rasterised(text, width, height) {
+async function rasterised(text, width, height) {
   const image = new Image();
   image.src = URL.createObjectURL(svgBlob(text));
   await image.decode();
@@ -90,7 +93,7 @@ export async function rasterised(text, width, height) {
  * Print an SVG on a sheet of its size: a browser's print window saves it as PDF, with its shapes and letters as they are.
  * @param {string} text @param {number} width @param {number} height @param {string} name of the file, as the window proposes it
  */
-export function printPicture(text, width, height, name) {
+function printPicture(text, width, height, name) {
   const frame = document.createElement("iframe");
   frame.style.cssText = "position:fixed;width:0;height:0;border:0";
   frame.ariaHidden = "true";

@@ -4,7 +4,7 @@
 // out, and so does what has `data-not-in-picture`.
 import { cellsOf, drawingOf, paintedWith } from "./canvas_cells.js";
 import { element } from "./picture.js";
-import { inkAndPaper, printPicture, rasterised, saveButton, savePng, saveSvg } from "./picture_file.js";
+import { inkAndPaper, saveAs, saveButton } from "./picture_file.js";
 import { pixelsNote, svgOf } from "./picture_svg.js";
 
 // Room for labels: whoever opens the picture may have a wider font.
@@ -209,9 +209,5 @@ export function pictureButton(root, nameOf) {
 }
 
 /** @param {Format} format @param {Picture} picture @param {string} name */
-export async function savePictureAs(format, picture, name) {
-  const [text, { width, height }] = [svgOf(picture), picture];
-  if (format === "SVG") saveSvg(text, name);
-  else if (format === "PDF") printPicture(text, width, height, name);
-  else savePng(await rasterised(text, width, height), name);
-}
+export const savePictureAs = (format, picture, name) =>
+  saveAs(format, svgOf(picture), picture.width, picture.height, name);

@@ -1,14 +1,7 @@
 // What bertviz's page gets beside bertviz: the keyboard, and the button that saves the picture.
 import { headLabel } from "../../../pictures/shared/head_label.js";
 import { _ } from "../../../pictures/shared/messages.js";
-import {
-  chooseHowSaved,
-  printPicture,
-  rasterised,
-  saveButton,
-  savePng,
-  saveSvg,
-} from "../../../pictures/shared/picture_file.js";
+import { chooseHowSaved, saveAs, saveButton } from "../../../pictures/shared/picture_file.js";
 
 /** @import { Format } from "../../../pictures/shared/picture_file.js" */
 
@@ -111,12 +104,9 @@ function copied(drawing) {
 function buildSaveButton() {
   const bar = /** @type {HTMLElement} */ (document.getElementById("save"));
   chooseHowSaved(/** @type {Format} */ (bar.dataset.format), "shown");
-  const save = async (/** @type {Format} */ format) => {
+  const save = (/** @type {Format} */ format) => {
     const { width, height, text } = copied(/** @type {Element} */ (document.querySelector("#vis svg")));
-    const name = String(bar.dataset.name);
-    if (format === "SVG") saveSvg(text, name);
-    else if (format === "PDF") printPicture(text, width, height, name);
-    else savePng(await rasterised(text, width, height), name);
+    saveAs(format, text, width, height, String(bar.dataset.name));
   };
   bar.append(saveButton(save));
 }

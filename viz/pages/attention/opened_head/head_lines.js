@@ -7,10 +7,10 @@ import { consume, isCombination } from "../../../pictures/shared/items.js";
 import { mount, View } from "../../../pictures/shared/mount.js";
 import { weightOf } from "../../../pictures/shared/payload.js";
 import { element, pixelRatio, roomFor, rowElement, Tooltip } from "../../../pictures/shared/picture.js";
-import { inkAndPaper, printPicture, savePng, saveSvg } from "../../../pictures/shared/picture_file.js";
+import { inkAndPaper, saveAs } from "../../../pictures/shared/picture_file.js";
 import { countSentence, formatNumber, LineBar, partnerSentence } from "./line_bar.js";
 import { LineCanvas } from "./line_canvas.js";
-import { canvasOf, fileNameOf, sceneOf, svgOf } from "./line_export.js";
+import { fileNameOf, sceneOf, svgOf } from "./line_export.js";
 import { layoutOf, leastStored, leastVisible, rowsOf, storedAt } from "./line_scene.js";
 import { isSameToken, OTHER, TokenColumns } from "./token_columns.js";
 
@@ -328,10 +328,8 @@ class HeadLines extends View {
 
   /** @param {Format} format */
   save(format) {
-    const [scene, name] = [this.scene(), fileNameOf(this.header, this.heads())];
-    if (format === "PNG") savePng(canvasOf(scene), name);
-    else if (format === "SVG") saveSvg(svgOf(scene), name);
-    else printPicture(svgOf(scene), scene.width, scene.height, name);
+    const scene = this.scene();
+    saveAs(format, svgOf(scene), scene.width, scene.height, fileNameOf(this.header, this.heads()));
   }
 }
 

@@ -13,7 +13,7 @@ const STEPS = 32;
 /** Measured: with fewer lines a path there are many calls, with more the browser sorts ever more edges. */
 const LINES_A_PATH = 16;
 /** Browsers refuse canvases much taller than this; a longer picture is drawn less fine. */
-export const TALLEST_CANVAS = 16000;
+const TALLEST_CANVAS = 16000;
 
 /** @typedef {{ head: number, from: number, to: number }} Line */
 

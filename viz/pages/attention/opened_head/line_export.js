@@ -1,11 +1,10 @@
-// The picture of lines to be taken along: as primitives, then painted as PNG or written as SVG from the same ones.
+// The picture of lines to be taken along: as primitives, then written as SVG.
 
 import { _ } from "../../../pictures/shared/messages.js";
 import { weightOf } from "../../../pictures/shared/payload.js";
-import { contextOf, element, WRITES } from "../../../pictures/shared/picture.js";
-import { escapeXml, PICTURE_SCALE } from "../../../pictures/shared/picture_file.js";
+import { WRITES } from "../../../pictures/shared/picture.js";
+import { escapeXml } from "../../../pictures/shared/picture_file.js";
 import { strength } from "../../../pictures/shared/word_links.js";
-import { TALLEST_CANVAS } from "./line_canvas.js";
 import { boxesOf, eachLine, lineEnds, shiftsOf } from "./line_scene.js";
 import { isSameToken, ROLES, roleItems } from "./token_columns.js";
 
@@ -94,53 +93,6 @@ export function sceneOf(drawn) {
 }
 
 const FONT = "'Source Sans Pro', 'Source Sans', 'DejaVu Sans', sans-serif";
-
-/** A scene as a canvas, twice as fine as the page. @param {Scene} scene */
-export function canvasOf(scene) {
-  const canvas = element("canvas");
-  const scale = Math.min(PICTURE_SCALE, TALLEST_CANVAS / scene.height);
-  canvas.width = Math.round(scene.width * scale);
-  canvas.height = Math.round(scene.height * scale);
-  const context = contextOf(canvas);
-  context.scale(scale, scale);
-  if (scene.paper !== "none") {
-    context.fillStyle = scene.paper;
-    context.fillRect(0, 0, scene.width, scene.height);
-  }
-  for (const item of scene.items) {
-    context.globalAlpha = item.kind === "text" ? 1 : item.alpha;
-    if (item.kind === "line") {
-      context.strokeStyle = item.colour;
-      context.lineWidth = item.width;
-      context.beginPath();
-      context.moveTo(item.x1, item.y1);
-      context.lineTo(item.x2, item.y2);
-      context.stroke();
-    } else if (item.kind === "box") {
-      context.fillStyle = item.colour;
-      context.fillRect(item.x, item.y, item.width, item.height);
-    } else {
-      context.fillStyle = scene.ink;
-      context.textAlign = "start";
-      context.direction = "ltr";
-      context.save();
-      context.translate(item.x, item.y);
-      if (item.isTurned) context.rotate(-Math.PI / 2);
-      const runs = runsOf(item).map(([text, weight]) => {
-        context.font = `${weight} ${item.size}px ${FONT}`;
-        return { text, font: context.font, width: context.measureText(text).width };
-      });
-      let x = -{ start: 0, middle: 0.5, end: 1 }[item.anchor] * runs.reduce((sum, { width }) => sum + width, 0);
-      for (const { text, font, width } of runs) {
-        context.font = font;
-        context.fillText(text, x, 0);
-        x += width;
-      }
-      context.restore();
-    }
-  }
-  return canvas;
-}
 
 /** A text in runs of one weight: of a row's name one part is bold. @param {TextItem} item @returns {[text: string, weight: number][]} */
 function runsOf({ text, weight, bold }) {
