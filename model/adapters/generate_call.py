@@ -36,10 +36,6 @@ def most_steps(abilities: Abilities, num_source: int) -> int:
     return most if limit is None else min(most, limit)
 
 
-def _as_they_are(_token_ids: Tensor, scores: Tensor) -> Tensor:
-    return scores
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Beginning:
     """How `generate` would begin to write; by default with nothing read and no rules."""
@@ -49,7 +45,7 @@ class Beginning:
     encoded: Mapping[str, Any] = field(default_factory=dict)
     #: from the tokens read [row, position] and scores of the next [row, vocab] to scores with all that the model's own
     #: settings ask for: tokens that must or must not come.
-    rules: Callable[[Tensor, Tensor], Tensor] = _as_they_are
+    rules: Callable[[Tensor, Tensor], Tensor] = lambda _token_ids, scores: scores
     eos_ids: tuple[int, ...] = ()  #: each of them ends a text
     length_penalty: float = 0.0
     early_stopping: bool | str = False

@@ -54,11 +54,6 @@ def own_question(reader: "Chooser", text: str, other: str, written: tuple[int, .
     return question(later.word_pairs.own_pair(reader, text, other, written))
 
 
-def said_label(reader: "Chooser", text: str) -> int:
-    """The label that a classifier says about a text, by its id. Raises what the model does."""
-    return own_question(reader, text, "").a.right
-
-
 def at_step(reader: "Chooser", trace: "Trace", step: int, other: str) -> Question:
     """What is asked of the token that a model wrote at a step, from 0. Raises what the model does."""
     return own_question(reader, trace.text, other, tuple(each.token_id for each in trace.steps[: step + 1]))

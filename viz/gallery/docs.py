@@ -95,16 +95,11 @@ def rendered(text: str, pages: Container[str]) -> str:
     tokens = parser.parse(text)
     for token, following in zip(tokens, [*tokens[1:], None], strict=True):
         if token.type == "heading_open" and following is not None:
-            token.attrSet("id", _anchor(following.content))
+            token.attrSet("id", re.sub(r"[^\w\- ]", "", following.content.lower()).replace(" ", "-"))
         if token.children is not None:
             token.children = list(_with_pages(token.children, pages))
     html: str = parser.renderer.render(tokens, parser.options, {})
     return html.replace("<table>", '<div class="wide"><table>').replace("</table>", "</table></div>")
-
-
-def _anchor(heading: str) -> str:
-    """As GitHub names it."""
-    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
 def _with_pages(tokens: Sequence[Token], pages: Container[str]) -> Iterator[Token]:

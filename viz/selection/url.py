@@ -255,7 +255,7 @@ def _reader(field: Field) -> Callable[[str], object]:
     if field.options:
         return partial(_option, field.options)
     if field.kind is bool:
-        return _yes_or_no
+        return lambda value: _option(("True", "1", "False", "0"), value) in ("True", "1")
     if field.kind in (int, int | None):
         return _number
     if field.kind == tuple[int, ...]:
@@ -272,10 +272,6 @@ def _option(options: tuple[str, ...], value: str) -> str:
     if value not in options:
         raise ValueError(value)
     return value
-
-
-def _yes_or_no(value: str) -> bool:
-    return _option(("True", "1", "False", "0"), value) in ("True", "1")
 
 
 def _number(value: str) -> int:

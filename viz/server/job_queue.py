@@ -20,10 +20,6 @@ TURN: Final = 5.0
 STALLED: Final = 30.0
 
 
-def _says_nothing() -> str:
-    return ""
-
-
 def _stops_nothing() -> None:
     """Do nothing, for a job that nobody can stop."""
 
@@ -34,7 +30,7 @@ class QueuedJob:
 
     viewer: str  #: whose job it is
     key: Hashable  #: what it computes; of two jobs with the same key one computes and the other waits for its answer
-    text: Callable[[], str] = _says_nothing  #: what it is and how far, for whoever waits for it
+    text: Callable[[], str] = lambda: ""  #: what it is and how far, for whoever waits for it
     stop: Callable[[], None] = _stops_nothing  #: ends it, when its next step is done
     answer: object = None  #: the outcome of another job with the same key
     waited: float = 0.0  #: seconds that it has waited

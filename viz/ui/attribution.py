@@ -391,7 +391,7 @@ def chosen_label(reader: "Chooser", text: str) -> tuple[int, ...]:
     Until a person chooses one it is what the model says. Raises a HeadlightError if the model cannot read the text.
     """
     names = reader.labels(text)
-    return (state.position("label", len(names), access.said_label(reader, text)),) if names else ()
+    return (state.position("label", len(names), access.own_question(reader, text, "").a.right),) if names else ()
 
 
 def asked_label(reader: "Chooser", text: str) -> tuple[int, ...]:

@@ -351,7 +351,7 @@ def hundredths_slider(field: str, label: str, low: int, high: int, *, help_text:
         format="%.2f",
         help=text_shown(help_text),
         width=220,
-        **state.bound(field, state.value(field, int) / 100, read=_in_hundredths),
+        **state.bound(field, state.value(field, int) / 100, read=lambda value: round(value * 100)),
     )
 
 
@@ -379,7 +379,3 @@ def table_button(label: str, make: Callable[[], bytes], name: str) -> None:
         icon=":material/download:",
         on_click="ignore",
     )
-
-
-def _in_hundredths(value: float) -> int:
-    return round(value * 100)

@@ -71,7 +71,7 @@ class HeadEffects:
     @property
     def accuracy(self) -> float:
         """Share of choices in which the right one is preferred, with every head on."""
-        return accuracy_of(self.intact)
+        return float(preferred(self.intact).mean())
 
     @property
     def accuracy_changes(self) -> Float[Tensor, "head"]:
@@ -105,11 +105,6 @@ def is_flipped(before: Float[Tensor, "*#shape"], after: Float[Tensor, "*#shape"]
 def preferred(log_odds: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
     """1 where the right one is preferred, ½ where neither is, else 0."""
     return (log_odds.sign() + 1) / 2
-
-
-def accuracy_of(log_odds: Float[Tensor, "choice"]) -> float:
-    """Share of choices in which the right one is preferred."""
-    return float(preferred(log_odds).mean())
 
 
 @torch.inference_mode()

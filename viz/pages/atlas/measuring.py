@@ -67,7 +67,7 @@ def _reading() -> Reading | None:
     with frame.loading():
         abilities = models.abilities(model)
     is_file = state.current().atlas.corpus == "file"
-    if data.reads_english(models.languages(model)):
+    if models.languages(model)[0] in ("", "en"):
         is_file = controls.segmented("corpus", _("Corpus contents"), LABELS) == "file"
     else:
         frame.caption(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import streamlit as st
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from viz.access import models
 from viz.access.head_verdict import Question, all_heads
@@ -172,7 +172,7 @@ def _accuracy(heads: "Sequence[HeadName]") -> Float[np.ndarray, "head"] | None:
 def sweep_sentence(effects: "HeadEffects", heads: Sequence["HeadName"], words: Sequence[tuple[str, str]]) -> str:
     """Which heads flip a choice when each is switched off alone; as Markdown. `words`: right and wrong of each case."""
     flips = effects.flips.numpy()
-    flipped, order = flips.sum(0), _by_flips(effects)
+    flipped, order = flips.sum(0), np.lexsort((-effects.importance.numpy(), -effects.flips.numpy().sum(0)))
     most, count = int(order[0]), int((flipped > 0).sum())
     if count == 0:
         change = float(effects.mean_changes[most])
@@ -206,10 +206,6 @@ def sweep_sentence(effects: "HeadEffects", heads: Sequence["HeadName"], words: S
     rest = plural("So does {heads}.", "So do {heads}.", len(others), heads=named(others))
     flip = _("**Switched off alone, {head} flips the choice: {changes}.**", head=named([heads[most]]), changes=changes)
     return in_a_row((flip, rest if others else _("No other head does.")))
-
-
-def _by_flips(effects: "HeadEffects") -> Int[np.ndarray, "head"]:
-    return np.lexsort((-effects.importance.numpy(), -effects.flips.numpy().sum(0)))
 
 
 def _show_patching(patching: "Patching", heads: "tuple[HeadName, ...]", by: str) -> None:

@@ -127,13 +127,9 @@ def _choose_group(row: "DeltaGenerator", pairs: Mapping[str, Pair]) -> None:
         format_func=groups.__getitem__,
         width=180,
         help=_about(pairs),
-        on_change=_take_group,
+        on_change=lambda first_of: state.choose(pair=first_of.get(str(sent(_GROUP)), "")),
         args=(first_of,),
     )
-
-
-def _take_group(first_of: Mapping[str, str]) -> None:
-    state.choose(pair=first_of.get(str(sent(_GROUP)), ""))
 
 
 def _choose_in_group(pair: Pair, pairs: Mapping[str, Pair]) -> None:

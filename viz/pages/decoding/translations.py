@@ -62,11 +62,6 @@ def no_step(step: int, have: int) -> Message:
     return said(message, step=step + 1, have=have)
 
 
-def written_already(step: int) -> Message:
-    """The token to be written at a step (from 0) is already there."""
-    return said("This translation already has that token at step {step}. Choose another token.", step=step + 1)
-
-
 def left_out(code: str, error: HeadlightError) -> Message:
     """A branch cannot be grown, and why."""
     message = "The branch “{code}” of the URL is ignored, together with the branches that start from it. {error}"
@@ -240,7 +235,7 @@ def write(step: int, token_ids: tuple[int, ...]) -> None:
     ends = step + len(token_ids)
     written = [written_step.token_id for written_step in trace.steps]
     if tuple(written[step:ends]) == token_ids and list(trace.predicted_ids[ends:]) == written[ends:]:
-        tell(written_already(step))
+        tell(said("This translation already has that token at step {step}. Choose another token.", step=step + 1))
     else:
         add(step, Write(token_ids))
 

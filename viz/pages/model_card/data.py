@@ -27,11 +27,6 @@ def description(reader: Reader) -> Description:
     return describe(reader)
 
 
-def has_file(choice: ModelChoice, *names: str) -> bool:
-    """Whether the model's folder has a file with one of these names."""
-    return any((models.folder(choice) / name).is_file() for name in names)
-
-
 def training(choice: ModelChoice) -> Training | None:
     """What the checkpoint says it was trained on; None where it says nothing. Raises a CheckpointError if malformed."""
     return read_training(models.folder(choice))

@@ -108,7 +108,8 @@ def show(selection: Selection, head: "DeltaGenerator") -> None:
 def _is_there(*names: str, is_ours: bool = True) -> Callable[[Selection], bool]:
     """Whether the model's folder has one of these files; of training and scores only those of our kind tell."""
     return lambda selection: (
-        (not is_ours or models.is_english_german(selection.model)) and data.has_file(selection.model, *names)
+        (not is_ours or models.is_english_german(selection.model))
+        and any((models.folder(selection.model) / name).is_file() for name in names)
     )
 
 

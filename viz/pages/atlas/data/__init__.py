@@ -142,11 +142,6 @@ def cache_folder() -> Path | None:
     return limits.cache_folder("atlases")
 
 
-def reads_english(languages: tuple[str, str]) -> bool:
-    """Whether a model may read English sentences: it says so, or nothing."""
-    return languages[0] in ("", "en")
-
-
 def distances(atlas: Atlas, site: str) -> Float[np.ndarray, "layer_head layer_head"]:
     """How differently heads attend: the root of the mean Jensen–Shannon divergence of their weights, 0 to 1.
 
