@@ -179,12 +179,10 @@ def sidebar(checkpoints: Sequence[str]) -> Callable[[], object]:
         st.selectbox(
             _("Checkpoint"),
             checkpoints,
-            key=state.bind("checkpoint", state.current().model.checkpoint or next(iter(checkpoints), None)),
             format_func=catalogue.label,
             placeholder=_("None found"),
             disabled=not checkpoints,
-            on_change=state.take,
-            args=("checkpoint",),
+            **state.bound("checkpoint", state.current().model.checkpoint or next(iter(checkpoints), None)),
         )
         about = st.empty()
         is_known = _about_model(about)
@@ -323,12 +321,10 @@ def _given() -> None:
     has_template = models.has_chat_template(state.current().model)
     st.text_area(
         _(label),
-        key=state.bind("text"),
         height=120,
         placeholder=_(placeholder),
         help=_("Press Ctrl + Enter or click elsewhere to run the model on this text."),
-        on_change=state.take,
-        args=("text",),
+        **state.bound("text"),
     )
     if has_template:
         _chat()
@@ -371,12 +367,10 @@ def _second_text() -> None:
     )
     st.text_area(
         _("Second text (optional)"),
-        key=state.bind("second_text"),
         height=68,
         placeholder=_("For a pair of texts, such as a question and its answer"),
         help=help_text,
-        on_change=state.take,
-        args=("second_text",),
+        **state.bound("second_text"),
     )
 
 

@@ -308,14 +308,12 @@ def _edit(trace: "Trace", stated: Stated) -> None:
             is_of_encoder = site == ENCODER
             once = st.toggle(
                 _("In this step only"),
-                key=state.bind("edit_once", False if is_of_encoder else None),
                 disabled=is_of_encoder,
                 help=_(
                     "If off, the edit applies from this step on. The encoder runs before the first step, so "
                     "edits of the encoder always apply."
                 ),
-                on_change=state.take,
-                args=("edit_once",),
+                **state.bound("edit_once", False if is_of_encoder else None),
             )
         edit = EditHead(kind, site, layer, head, key, once and not is_of_encoder)
         writer = models.writer(state.current().model)

@@ -34,10 +34,7 @@ def show(compared: tuple[ModelChoice, ModelChoice], names: tuple[str, str]) -> N
     found = long_work.outcome(task, label, key="moved-heads")
     if found is None:
         frame.caption(
-            _(
-                "For one model before and after fine-tuning or quantisation: each head is compared with itself, row by "
-                "row."
-            )
+            "For one model before and after fine-tuning or quantisation: each head is compared with itself, row by row."
         )
         return
     ranked = found.ranked()

@@ -102,10 +102,8 @@ def show(*, must_be_marked: bool = False) -> Pair:
         return pair
     other = row.text_input(
         _("Compare with"),
-        key=state.bind("other_text", own_texts()[1]),
         placeholder=_("The same sentence with the deciding word changed"),
-        on_change=state.take,
-        args=("other_text",),
+        **state.bound("other_text", own_texts()[1]),
     )
     text = state.current().common.text
     if must_be_marked:

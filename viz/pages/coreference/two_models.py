@@ -119,7 +119,7 @@ def _written(read: "tuple[Trace, Trace]", names: tuple[str, str], language: str)
         html.table((html.Column(_("Model")), *numbers), rows, label=_("How probable each model finds its own text"))
     )
     frame.caption(
-        _("log p of the text that the model itself wrote, in nats; models with different tokens are not comparable.")
+        "log p of the text that the model itself wrote, in nats; models with different tokens are not comparable."
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import plotly.graph_objects as go
@@ -13,9 +13,6 @@ from viz import theme
 from viz.pictures.figures.charts import LEGEND, row_labels, token_labels, whole_numbers
 from viz.pictures.figures.heads import DIFFERENCE_FLOOR, WEIGHT_SCALE, Alignment, matrix, signed_scale
 from viz.text.messages import _
-
-if TYPE_CHECKING:
-    pass
 
 CURVES_HEIGHT: Final = 300
 

@@ -261,11 +261,9 @@ def _heads(site: "SiteScores") -> list[Head]:
 def _table(site: "SiteScores") -> None:
     head_table(tables.accuracy_table(site), key=f"measured-{site.site}-table")
     frame.caption(
-        _(
-            "Click a column title to sort. “Clark’s form” checks which candidate contains the word with the largest "
-            "weight; “reverse”, whether the antecedent gives the pronoun more weight than the distractor does; “on "
-            "both nouns” is the mean weight on the two candidates together, in scored sentences and in controls."
-        )
+        "Click a column title to sort. “Clark’s form” checks which candidate contains the word with the largest weight; "
+        "“reverse”, whether the antecedent gives the pronoun more weight than the distractor does; “on both nouns” is "
+        "the mean weight on the two candidates together, in scored sentences and in controls."
     )
 
 
@@ -278,25 +276,20 @@ def _groups(site: "SiteScores", name: str) -> None:
             figures.group_map(groups, names, _heads(site)), f"measured-{site.site}-groups", f"{name}-groups", alt
         )
         frame.caption(
-            _(
-                "Each row is a group of sentences, each column a head: warm if right, cold if wrong, dark at chance. "
-                "The groups are small, so do not rely on single cells."
-            )
+            "Each row is a group of sentences, each column a head: warm if right, cold if wrong, dark at chance. The "
+            "groups are small, so do not rely on single cells."
         )
     if told := tables.without_pronoun(site):
         terms.caption(told)
     elif site.controls is not None:
         layer, head = site.best
         frame.caption(
-            _(
-                "Controls: in {rows} sentences the pronoun refers to neither noun. In them, the most accurate head "
-                "gives both nouns together a weight of {weight:.3f}; in scored sentences it gives them "
-                "{weight_of_scored:.3f}. If the two numbers are similar, the head attends to nouns whether or not "
-                "they are meant.",
-                rows=site.controls.rows,
-                weight=float(site.controls.weight[layer, head]),
-                weight_of_scored=float(site.controls.weight_of_scored[layer, head]),
-            )
+            "Controls: in {rows} sentences the pronoun refers to neither noun. In them, the most accurate head gives "
+            "both nouns together a weight of {weight:.3f}; in scored sentences it gives them {weight_of_scored:.3f}. "
+            "If the two numbers are similar, the head attends to nouns whether or not they are meant.",
+            rows=site.controls.rows,
+            weight=float(site.controls.weight[layer, head]),
+            weight_of_scored=float(site.controls.weight_of_scored[layer, head]),
         )
 
 
@@ -309,9 +302,7 @@ def _contrast(scores: "CoreferenceScores", name: str) -> None:
         terms.caption(none if is_german or not _translates() else pair_controls.not_german(asked))
         return
     label = _("The model's own preference: how much more probable the right German pronoun is in each sentence")
-    with st.expander(label, on_change="rerun", key="measured-preference") as opened:
-        if opened.open:
-            _margins(contrast, name)
+    frame.unfolding(label, "measured-preference", _margins, contrast, name)
 
 
 def _margins(contrast: "ContrastScores", name: str) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 from jaxtyping import Float
@@ -11,9 +11,6 @@ from model import Trace
 from model.analysis import scoring
 from model.analysis.scoring import MOST_ROWS, head_saturation, random_saturation, with_scale
 from viz.server.caches import cached
-
-if TYPE_CHECKING:
-    pass
 
 #: The functions, in the order in which pictures have them: those of `model.analysis.scoring`.
 NAMES: Final = ("dot", "scaled", "additive", "general")
