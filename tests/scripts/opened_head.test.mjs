@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { countSentence, formatNumber } from "../../viz/pages/attention/opened_head/line_bar.js";
-import { fileNameOf, sceneOf, svgOf } from "../../viz/pages/attention/opened_head/line_export.js";
+import { linesAsSvg } from "../../viz/pages/attention/opened_head/line_canvas.js";
 import * as lines from "../../viz/pages/attention/opened_head/line_scene.js";
 import { exactNumber, shortNumber, shortWeight } from "../../viz/pages/learn/transformer/row_pictures.js";
 import { announceHead } from "../../viz/pictures/head_grid/head_preview.js";
@@ -54,41 +54,13 @@ test("numbers and counts are said as they are", () => {
   assert.equal(countSentence(4000, 12_000), "Lines drawn: the 4,000 strongest of 12,000.");
 });
 
-test("the picture of lines names its heads, keeps a token in bold and its markup as text", () => {
-  const header = {
-    queryTokens: ["<b>", "x"],
-    keyTokens: ["c", "d", "e"],
-    queryRoles: [],
-    keyRoles: [],
-    headNames: ["L1 H1", "L1 H2"],
-    title: "T",
-    colours: ["#111111", "#222222"],
-    fileName: "lines",
-  };
-  const layout = { ...lines.rowsOf(MATRIX), box: 30, strip: 63, left: 50, middle: 300, right: 50 };
-  const drawn = {
-    matrix: MATRIX,
-    heads: [0, 1],
-    least: 1,
-    layout,
-    header,
-    ink: "black",
-    paper: "white",
-    numberOf: String,
-  };
-  const scene = sceneOf({ ...drawn, focus: { side: "query", index: 0 } });
-  assert.equal(scene.items[0].text, "T · L1 H1, L1 H2");
-  assert.equal(scene.items.filter(({ kind }) => kind === "line").length, 5);
-  assert.equal(scene.items.filter(({ kind }) => kind === "box").length, 6);
-  assert.deepEqual(
-    scene.items.filter(({ weight }) => weight === 700).map(({ text }) => text),
-    ["<b>"],
-  );
-  assert.match(
-    svgOf(scene, () => 10),
-    /&#60;b&#62;/,
-  );
-  assert.equal(fileNameOf(header, [0, 1]), "lines-head0+1");
+test("a saved picture has the lines of the token that is kept, and a box with a number a head", () => {
+  const layout = lines.layoutOf(lines.rowsOf(MATRIX), 300, 2);
+  const focus = { side: "query", index: 0 };
+  const saved = linesAsSvg(MATRIX, [0, 1], 1, focus, layout, ["#111111", "#222222"], String, "black");
+  assert.equal(saved.match(/<line /g).length, 5);
+  assert.equal(saved.match(/<rect /g).length, 6);
+  assert.equal(saved.match(/fill="black">65535</g).length, 1);
 });
 
 test("numbers of a row have a real minus sign and never read as zero or one", () => {

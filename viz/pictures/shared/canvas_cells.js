@@ -3,22 +3,37 @@ import { contextOf, element } from "./picture.js";
 
 /** @typedef {{ x: number, y: number, width: number, height: number, colour: number }} Cell in pixels; the colour as ABGR */
 /** @typedef {{ width: number, height: number, pixels: Uint32Array }} Pixels */
+/**
+ * @typedef {{ kind: "drawing", markup: string } | { kind: "cells", cells: Cell[], columns: number, rows: number }
+ *   | { kind: "image", canvas: HTMLCanvasElement }} Content
+ */
 
 /** With more rectangles than these a file is larger, and slower to draw, than its pixels. */
 export const MOST_CELLS = 256 * 256;
 
-/** @type {WeakMap<HTMLCanvasElement, () => HTMLCanvasElement | null>} */
+/** @type {WeakMap<HTMLCanvasElement, () => HTMLCanvasElement | string | null>} */
 const FINER = new WeakMap();
 
-/** Of this canvas there is another one to be saved, of a pixel a cell, so that all cells are of one size. @param {HTMLCanvasElement} canvas @param {() => HTMLCanvasElement | null} make */
+/**
+ * Of this canvas there is something finer to be saved: another one of a pixel a cell, so that all cells are of one size,
+ * or markup of SVG.
+ * @param {HTMLCanvasElement} canvas @param {() => HTMLCanvasElement | string | null} make
+ */
 export const savedFrom = (canvas, make) => FINER.set(canvas, make);
 
-/** The cells of a canvas and the size that they fill; no cells if there are too many. @param {HTMLCanvasElement} canvas */
-export function cellsOf(canvas) {
+/** What a saved picture has for a canvas: markup, cells and the size that they fill, or its pixels if there are too many. @param {HTMLCanvasElement} canvas @returns {Content} */
+export function contentOf(canvas) {
   const source = FINER.get(canvas)?.() ?? canvas;
-  const { width, height } = source;
-  const pixels = new Uint32Array(contextOf(source).getImageData(0, 0, width, height).data.buffer);
-  return { width, height, cells: cellsIn({ width, height, pixels }, MOST_CELLS) };
+  if (typeof source === "string") return { kind: "drawing", markup: source };
+  const cells = cellsOf(source);
+  return cells ? { kind: "cells", cells, columns: source.width, rows: source.height } : { kind: "image", canvas };
+}
+
+/** The cells of a canvas; none if there are too many. @param {HTMLCanvasElement} canvas */
+function cellsOf(canvas) {
+  const { width, height } = canvas;
+  const pixels = new Uint32Array(contextOf(canvas).getImageData(0, 0, width, height).data.buffer);
+  return cellsIn({ width, height, pixels }, MOST_CELLS);
 }
 
 /**
@@ -133,7 +148,7 @@ function asCells(image) {
   const [across, down] = sizeOfPng(image.href.baseVal) ?? [Math.round(width), Math.round(height)];
   if (!across || !down) return null;
   const canvas = paintedWith(image, across, down);
-  const { cells } = cellsOf(canvas);
+  const cells = cellsOf(canvas);
   if (!cells) return null;
   const group = document.createElementNS("http://www.w3.org/2000/svg", "g");
   group.setAttribute("transform", `translate(${x} ${y}) scale(${width / canvas.width} ${height / canvas.height})`);

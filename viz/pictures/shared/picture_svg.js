@@ -3,19 +3,17 @@ import { cellsAsSvg, MOST_CELLS } from "./canvas_cells.js";
 import { _ } from "./messages.js";
 import { escapeXml } from "./picture_file.js";
 
-/** @import { Cell } from "./canvas_cells.js" */
+/** @import { Content } from "./canvas_cells.js" */
 /** @typedef {{ hex: string, alpha: number }} Colour */
 /** @typedef {{ x: number, y: number, width: number, height: number }} Box */
 /** @typedef {{ text: string, size: number, weight: string, colour: Colour }} Words */
 /**
  * @typedef {Box & (
- *   | { kind: "drawing", markup: string }
+ *   | Content
  *   | { kind: "text" } & Words
  *   | { kind: "turned", angle: number, across: number, down: number, length: number } & Words
  *   | { kind: "fill", colour: Colour }
  *   | { kind: "gradient", stops: string[] }
- *   | { kind: "cells", cells: Cell[], columns: number, rows: number }
- *   | { kind: "image", canvas: HTMLCanvasElement }
  *   | { kind: "frame", thickness: number, colour: Colour }
  * )} Shape
  */

@@ -2,7 +2,7 @@
 // The picture is read off the page: canvases, images, drawings, texts, frames and plain or graded backgrounds, each
 // where it stands and in its colour, so a component need not describe itself. Buttons without `data-in-picture` stay
 // out, and so does what has `data-not-in-picture`.
-import { cellsOf, drawingOf, paintedWith } from "./canvas_cells.js";
+import { contentOf, drawingOf, paintedWith } from "./canvas_cells.js";
 import { element } from "./picture.js";
 import { inkAndPaper, saveAs, saveButton } from "./picture_file.js";
 import { pixelsNote, svgOf } from "./picture_svg.js";
@@ -68,7 +68,9 @@ function shapesOf(root) {
       else shapes.push(...boxShapes(node, box));
     } else if (node.parentElement) {
       const turned = turnedBy(node.parentElement, root);
-      if (turned) shapes.push(turnedText(node, turned, origin));
+      if (getComputedStyle(node.parentElement).writingMode !== "horizontal-tb")
+        shapes.push(upwardText(node.data, node.parentElement, within(node.parentElement.getBoundingClientRect())));
+      else if (turned) shapes.push(turnedText(node, turned, origin));
       else
         for (const { text, box } of linesOf(node))
           shapes.push({ kind: "text", ...wordsOf(node.parentElement, text), ...within(box) });
@@ -90,6 +92,13 @@ function turnedBy(inner, root) {
     if (transform !== "none" && new DOMMatrix(transform).b) return at;
   }
   return null;
+}
+
+/** A text that fills its element and runs upwards. @param {string} text @param {Element} parent @param {Box} box @returns {Shape} */
+function upwardText(text, parent, { x, y, width, height }) {
+  const turned = { angle: -90, across: -height / 2, down: 0, length: height };
+  const middle = { x: x + width / 2, y: y + height / 2, width: 0, height: 0 };
+  return { kind: "turned", ...wordsOf(parent, text), ...turned, ...middle };
 }
 
 /**
@@ -139,11 +148,8 @@ function boxShapes(node, box) {
   const stops = style.backgroundImage.match(/rgba?\([^)]*\)/g);
   if (isGraded && stops) shapes.push({ kind: "gradient", stops: stops.map((stop) => plainColour(stop).hex), ...box });
   const canvas = node instanceof HTMLImageElement ? paintedWith(node, node.naturalWidth, node.naturalHeight) : node;
-  if (canvas instanceof HTMLCanvasElement && canvas.width && canvas.height) {
-    const { width, height, cells } = cellsOf(canvas);
-    if (cells) shapes.push({ kind: "cells", cells, columns: width, rows: height, ...box });
-    else shapes.push({ kind: "image", canvas, ...box });
-  }
+  if (canvas instanceof HTMLCanvasElement && canvas.width && canvas.height)
+    shapes.push({ ...contentOf(canvas), ...box });
   const width = style.outlineStyle === "none" ? 0 : Number.parseFloat(style.outlineWidth);
   if (width) {
     const off = Number.parseFloat(style.outlineOffset) + width / 2;

@@ -1,23 +1,23 @@
 // One or several heads as lines between two columns of tokens. All heads of the layer are here, so switching heads,
 // pointing, keeping a token and the threshold wait for nobody; Python hears of each of them at once and keeps the URL.
 // Data: the payload of lines_component.py. Sends back the state `view`.
+
+import { savedFrom } from "../../../pictures/shared/canvas_cells.js";
 import { roleOf, rolesLooking } from "../../../pictures/shared/chat_roles.js";
 import { closeHead, indicesOf, onTold, openHead, placeOf, pointAt } from "../../../pictures/shared/focus.js";
 import { consume, isCombination } from "../../../pictures/shared/items.js";
+import { _ } from "../../../pictures/shared/messages.js";
 import { mount, View } from "../../../pictures/shared/mount.js";
 import { weightOf } from "../../../pictures/shared/payload.js";
 import { element, pixelRatio, roomFor, rowElement, Tooltip } from "../../../pictures/shared/picture.js";
-import { inkAndPaper, saveAs } from "../../../pictures/shared/picture_file.js";
+import { pictureButton } from "../../../pictures/shared/save_picture.js";
 import { countSentence, formatNumber, LineBar, partnerSentence } from "./line_bar.js";
-import { LineCanvas } from "./line_canvas.js";
-import { fileNameOf, sceneOf, svgOf } from "./line_export.js";
+import { LineCanvas, linesAsSvg } from "./line_canvas.js";
 import { layoutOf, leastStored, leastVisible, rowsOf, storedAt } from "./line_scene.js";
 import { isSameToken, OTHER, TokenColumns } from "./token_columns.js";
 
-/** @import { Format } from "../../../pictures/shared/picture_file.js" */
 /** @import { Focus, OpenHead } from "../../../pictures/shared/focus.js" */
-/** @import { LinesHeader, LinesView } from "./line_export.js" */
-/** @import { Layout, Matrix } from "./line_scene.js" */
+/** @import { Layout, LinesHeader, LinesView, Matrix } from "./line_scene.js" */
 /** @import { Token } from "./token_columns.js" */
 
 /** What each picture showed last, by what is drawn: one that is mounted again goes on from there. */
@@ -46,7 +46,17 @@ class HeadLines extends View {
   canvas = new LineCanvas();
   queries = [this.columns.roles.query.element, this.columns.query];
   keys = [this.columns.key, this.columns.roles.key.element];
-  board = element("div", "lines-board", ...this.queries, this.canvas.element, ...this.keys);
+  heading = element("div", "only-saved");
+  names = [element("div", "only-saved of-query", _("query")), element("div", "only-saved of-key", _("key"))];
+  board = element(
+    "div",
+    "lines-board",
+    ...this.queries,
+    this.canvas.element,
+    ...this.keys,
+    this.heading,
+    ...this.names,
+  );
   scroller = element("div", "lines-scroller", this.board);
   status = element("p", { className: "status muted", role: "status" });
   tooltip = new Tooltip(this.root);
@@ -71,6 +81,7 @@ class HeadLines extends View {
     });
     this.root.addEventListener("keydown", (event) => this.press(event));
     onTold("pointed", (focus) => this.showPointed(focus), this.ended.signal);
+    for (const canvas of [this.canvas.base, this.canvas.top]) savedFrom(canvas, () => this.asSvg());
   }
 
   dispose() {
@@ -103,12 +114,14 @@ class HeadLines extends View {
   }
 
   buildBar() {
-    return new LineBar(this.header.headNames, this.header.colours, {
-      switchHead: (head) => this.switchHead(head),
-      leaveAlone: (head) => this.change({ on: new Set([head]) }),
-      threshold: (threshold, isFinal) => this.change({ threshold }, isFinal),
-      save: (format) => this.save(format),
-    });
+    const { headNames, colours, fileName } = this.header;
+    const nameOf = () => (headNames.length > 1 ? `${fileName}-head${this.heads().join("+")}` : fileName);
+    const act = {
+      switchHead: (/** @type {number} */ head) => this.switchHead(head),
+      leaveAlone: (/** @type {number} */ head) => this.change({ on: new Set([head]) }),
+      threshold: (/** @type {number} */ threshold, isFinal = true) => this.change({ threshold }, isFinal),
+    };
+    return new LineBar(headNames, colours, act, pictureButton(this.board, nameOf));
   }
 
   /** Do as Python says, once for each command: what a person did since then stays. @param {LinesHeader["command"]} command */
@@ -256,7 +269,9 @@ class HeadLines extends View {
 
   mark() {
     const share = this.threshold / 100;
-    const { top } = this.header;
+    const { top, title, headNames } = this.header;
+    const names = this.heads().map((head) => headNames[head]);
+    this.heading.textContent = `${title} · ${names.join(", ")}`;
     this.bar.mark(this.on, this.threshold, top === 1 ? share.toFixed(2) : formatNumber(share * top));
     this.columns.mark(this.kept);
   }
@@ -291,7 +306,7 @@ class HeadLines extends View {
     this.board.style.setProperty("--row", `${rows.row}px`);
     this.board.style.setProperty("--font", `${rows.font}px`);
     for (const roles of Object.values(this.columns.roles)) roles.name(rows.row);
-    this.layout = layoutOf(rows, this.columns, this.canvas.element.clientWidth, this.on.size);
+    this.layout = layoutOf(rows, this.canvas.element.clientWidth, this.on.size);
     this.least = leastStored(matrix.values, matrix.queries * matrix.keys, this.heads(), threshold);
     this.count = this.canvas.paintAll(matrix, this.heads(), this.least, this.layout, this.header.colours);
     this.root.dataset.lines = String(this.count);
@@ -317,19 +332,13 @@ class HeadLines extends View {
 
   // ---- taking it along ----
 
-  scene() {
+  /** What is painted, with the token that is kept. */
+  asSvg() {
     const { header, matrix, kept, layout } = this;
     const least = kept ? leastVisible(this.threshold) : this.least;
-    const style = getComputedStyle(this.root);
-    const { ink, paper } = inkAndPaper(style.color, style.getPropertyValue("--st-background-color") || "white");
+    const { color } = getComputedStyle(this.board);
     const numberOf = (/** @type {number} */ stored) => this.format(stored);
-    return sceneOf({ matrix, heads: this.heads(), least, focus: kept, layout, header, ink, paper, numberOf });
-  }
-
-  /** @param {Format} format */
-  save(format) {
-    const scene = this.scene();
-    saveAs(format, svgOf(scene), scene.width, scene.height, fileNameOf(this.header, this.heads()));
+    return linesAsSvg(matrix, this.heads(), least, kept, layout, header.colours, numberOf, color);
   }
 }
 

@@ -5,21 +5,17 @@ import { roleOf, tokenWithRole } from "../../../pictures/shared/chat_roles.js";
 import { _, sentenceParts } from "../../../pictures/shared/messages.js";
 import { weightOf } from "../../../pictures/shared/payload.js";
 import { element, rowElement } from "../../../pictures/shared/picture.js";
-import { saveButton } from "../../../pictures/shared/picture_file.js";
 import { whyParts } from "../../../pictures/shared/why_link.js";
 import { strongestPartner } from "./line_scene.js";
 import { OTHER } from "./token_columns.js";
 
-/** @import { LinesHeader } from "./line_export.js" */
-/** @import { Matrix } from "./line_scene.js" */
+/** @import { LinesHeader, Matrix } from "./line_scene.js" */
 /** @import { Side, Token } from "./token_columns.js" */
-/** @import { Format } from "../../../pictures/shared/picture_file.js" */
 
 /**
  * What a person does in the bar.
  * @typedef {{
  *   switchHead(head: number): void, leaveAlone(head: number): void, threshold(percent: number, isFinal: boolean): void,
- *   save(format: Format): void,
  * }} Acts
  */
 
@@ -27,8 +23,8 @@ export class LineBar {
   slider = element("input", { type: "range", min: "0", max: "100", step: "1" });
   least = element("output");
 
-  /** A single matrix has no chips: there is nothing to choose. @param {string[]} headNames @param {string[]} colours @param {Acts} act */
-  constructor(headNames, colours, act) {
+  /** A single matrix has no chips: there is nothing to choose. @param {string[]} headNames @param {string[]} colours @param {Acts} act @param {HTMLElement} saving the button that saves the picture */
+  constructor(headNames, colours, act, saving) {
     this.act = act;
     this.chips = headNames.map((name, head) => this.buildChip(name, head, colours[head % colours.length]));
     const ariaLabel = _("Heads. Enter adds or removes a head; Shift + Enter shows only that head.");
@@ -41,7 +37,7 @@ export class LineBar {
       "bar",
       ...(headNames.length > 1 ? [element("div", chips, element("span", "bar-name", _("Heads")), ...this.chips)] : []),
       element("label", "threshold", element("span", "bar-name", _("Minimum weight")), this.slider, this.least),
-      saveButton(act.save),
+      saving,
     );
   }
 

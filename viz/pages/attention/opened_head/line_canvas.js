@@ -1,6 +1,6 @@
 // Lines painted between the columns: all of them once, and above them those of one token.
 
-import { FULL } from "../../../pictures/shared/payload.js";
+import { FULL, weightOf } from "../../../pictures/shared/payload.js";
 import { contextOf, element, pixelRatio, sizeCanvas } from "../../../pictures/shared/picture.js";
 import { strength } from "../../../pictures/shared/word_links.js";
 import { boxesOf, eachLine, lineEnds, shiftsOf } from "./line_scene.js";
@@ -76,6 +76,33 @@ function paintBoxes(context, boxes, ink, font) {
   context.globalAlpha = 1;
 }
 
+/**
+ * Lines, boxes and their numbers as SVG, for a saved picture.
+ * @param {Matrix} matrix @param {number[]} heads @param {number} least @param {Token | null} focus
+ * @param {Layout} layout @param {string[]} colours @param {(stored: number) => string} numberOf @param {string} ink
+ */
+export function linesAsSvg(matrix, heads, least, focus, layout, colours, numberOf, ink) {
+  const { start, end } = lineEnds(layout, focus);
+  const shifts = shiftsOf(heads, layout);
+  const n = (/** @type {number} */ number) => Number(number.toFixed(2));
+  /** @type {string[]} */
+  const drawn = [];
+  eachLine(matrix, heads, least, focus, (head, query, key, stored) => {
+    const { alpha, width } = strength(weightOf(stored));
+    const [y1, y2] = [query, key].map((index) => n(layout.rowCentre(index) + shifts(head)));
+    const stroke = `stroke="${colours[head % colours.length]}" stroke-width="${n(width)}" stroke-opacity="${n(alpha)}"`;
+    drawn.push(`<line x1="${n(start)}" y1="${y1}" x2="${n(end)}" y2="${y2}" ${stroke}/>`);
+  });
+  for (const box of focus ? boxesOf(matrix, heads, focus, layout, colours, numberOf) : []) {
+    const [x, y, width, height] = [box.x, box.y, box.width, box.height].map(n);
+    const fill = `fill="${box.colour}" fill-opacity="${n(box.alpha)}"`;
+    drawn.push(`<rect x="${x}" y="${y}" width="${width}" height="${height}" ${fill}/>`);
+    const place = `x="${n(box.x + box.width / 2)}" y="${n(box.y + box.height / 2)}" dominant-baseline="central"`;
+    if (box.text) drawn.push(`<text ${place} text-anchor="middle" font-size="12" fill="${ink}">${box.text}</text>`);
+  }
+  return drawn.join("");
+}
+
 export class LineCanvas {
   base = element("canvas", "layer");
   top = element("canvas", "layer");
@@ -88,8 +115,8 @@ export class LineCanvas {
    * @param {Matrix} matrix @param {number[]} heads @param {number} least @param {Layout} layout @param {string[]} colours
    */
   paintAll(matrix, heads, least, layout, colours) {
-    const count = strokeLines(fitted(this.base, layout), matrix, heads, least, null, layout, colours);
-    this.context = fitted(this.top, layout);
+    const count = strokeLines(sized(this.base, layout), matrix, heads, least, null, layout, colours);
+    this.context = sized(this.top, layout);
     this.isEmpty = true;
     return count;
   }
@@ -111,7 +138,7 @@ export class LineCanvas {
 }
 
 /** The context of a canvas as large as the middle. @param {HTMLCanvasElement} canvas @param {Layout} layout */
-function fitted(canvas, { middle, height }) {
+function sized(canvas, { middle, height }) {
   const ratio = Math.min(pixelRatio(canvas), TALLEST_CANVAS / height);
   sizeCanvas(canvas, Math.round(middle * ratio), Math.round(height * ratio), ratio);
   const context = contextOf(canvas);

@@ -4,8 +4,18 @@ import { FULL, weightOf } from "../../../pictures/shared/payload.js";
 import { clamp } from "../../../pictures/shared/picture.js";
 import { FAINTEST } from "../../../pictures/shared/word_links.js";
 
-/** @import { Token, TokenColumns } from "./token_columns.js" */
+/** @import { RoleRun } from "../../../pictures/shared/chat_roles.js" */
+/** @import { Axis } from "../../../pictures/shared/focus.js" */
+/** @import { Token } from "./token_columns.js" */
 
+/**
+ * @typedef {{ heads: number[], query: number | null, key: number | null, threshold: number }} LinesView what a picture shows
+ * @typedef {{
+ *   queryTokens: string[], keyTokens: string[], queryRoles: RoleRun[], keyRoles: RoleRun[], headNames: string[], top: number, number: string, title: string,
+ *   fileName: string, colours: string[], digest: string, command: LinesView & { number: number },
+ *   focus: { site: string, name: string, asks: boolean, rows: Axis, columns: Axis } | null,
+ * }} LinesHeader what `pack_lines` packs
+ */
 /** @typedef {{ values: Uint16Array, queries: number, keys: number }} Matrix stored √ values, head by head and query by query */
 /** @typedef {ReturnType<typeof rowsOf>} Rows */
 /** @typedef {ReturnType<typeof layoutOf>} Layout */
@@ -27,15 +37,10 @@ export function rowsOf({ queries, keys }, room = Infinity) {
   return { row, font: row >= 20 ? 13.5 : 12, height: count * row, rowCentre };
 }
 
-/**
- * All sizes in CSS pixels: rows, the boxes of as many heads, and what is left and right of a middle of this width.
- * @param {Rows} rows @param {TokenColumns} columns @param {number} middle @param {number} heads
- */
-export function layoutOf(rows, columns, middle, heads) {
+/** All sizes in CSS pixels: rows, a middle of this width, and the boxes of as many heads in it. @param {Rows} rows @param {number} middle @param {number} heads */
+export function layoutOf(rows, middle, heads) {
   const box = clamp(NARROWEST_BOX, Math.min(ROOM_FOR_BOXES, middle / 2) / heads, WIDEST_BOX);
-  const { query, key, roles } = columns;
-  const [left, right] = [roles.query.width + query.offsetWidth, key.offsetWidth + roles.key.width];
-  return { ...rows, box, strip: box * heads + 3, left, middle, right };
+  return { ...rows, box, strip: box * heads + 3, middle };
 }
 
 /** @param {Matrix} matrix @param {number} head @param {number} query @param {number} key */

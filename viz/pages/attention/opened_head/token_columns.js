@@ -1,10 +1,9 @@
 // Two columns of tokens that can be walked with the arrow keys.
-import { nameIn, roleOf, withRole } from "../../../pictures/shared/chat_roles.js";
+import { nameIn, roleBar, roleOf, withRole } from "../../../pictures/shared/chat_roles.js";
 import { closest, reachByTab } from "../../../pictures/shared/items.js";
 import { _ } from "../../../pictures/shared/messages.js";
 import { clamp, element, rowElement } from "../../../pictures/shared/picture.js";
 
-/** @import { Item } from "./line_export.js" */
 /** @import { RoleRun } from "../../../pictures/shared/chat_roles.js" */
 
 /** @typedef {"query" | "key"} Side */
@@ -88,10 +87,8 @@ export class TokenColumns {
   }
 }
 
-/** How wide names with their bars are, and of that the names and the bars, in CSS pixels. */
-export const [ROLES, NAME, BAR] = [24, 16, 4];
-const NAME_SIZE = 12;
-const ABOUT_A_THIRD = 4;
+/** How wide names with their bars and the room beside them are, in CSS pixels. */
+const ROLES = 24;
 
 /** Beside the tokens of a chat, bars that say whose message they are of. Their names stay in sight while one scrolls. */
 class RoleColumn {
@@ -103,18 +100,13 @@ class RoleColumn {
     this.element = element("div", { className: `roles ${side}`, ariaHidden: "true" });
   }
 
-  /** How wide it is. */
-  get width() {
-    return this.runs.length ? ROLES : 0;
-  }
-
   /** @param {RoleRun[]} runs */
   fill(runs) {
     this.runs = runs;
-    this.element.style.width = `${this.width}px`;
+    this.element.style.width = `${runs.length && ROLES}px`;
     const parts = runs.map(([role, begin, end, colour]) => {
-      const style = `--begin:${begin};--count:${end - begin};--role:${colour}`;
-      return element("div", { className: "role-run", title: role, style }, element("span", "role-name"));
+      const look = { className: "role-run", title: role, style: `--begin:${begin};--count:${end - begin}` };
+      return element("div", look, element("span", "role-name"), roleBar(colour));
     });
     this.element.replaceChildren(...parts);
   }
@@ -127,24 +119,4 @@ class RoleColumn {
       name.classList.toggle("initial", name.textContent.length === 1);
     });
   }
-}
-
-/**
- * Bars and names of a side in a saved picture.
- * @param {RoleRun[]} runs @param {Side} side @param {number} row how high a row is @param {number} x @param {number} y where they begin
- * @returns {Item[]}
- */
-export function roleItems(runs, side, row, x, y) {
-  const [nameAt, barAt] = side === "query" ? [x + NAME / 2, x + NAME] : [x + ROLES - NAME / 2, x + ROLES - NAME - BAR];
-  return runs.flatMap(([role, begin, end, colour]) => {
-    const height = (end - begin) * row;
-    const [top, text] = [y + begin * row, nameIn(role, height)];
-    /** @type {Item} */
-    const bar = { kind: "box", x: barAt, y: top + 1, width: BAR, height: height - 2, colour, alpha: 1, text: "" };
-    const isTurned = text.length > 1;
-    // The baseline of letters, which stand around the middle.
-    const [across, down] = isTurned ? [ABOUT_A_THIRD, 0] : [0, ABOUT_A_THIRD];
-    const place = { x: nameAt + across, y: top + height / 2 + down, anchor: /** @type {const} */ ("middle") };
-    return text ? [bar, { kind: "text", ...place, text, size: NAME_SIZE, weight: 400, isTurned }] : [bar];
-  });
 }
