@@ -48,8 +48,10 @@ def show(trace: "Trace") -> None:
     with frame.errors_shown():
         _show_side_by_side(trace)
     label = _("Remove a part from {name}", name=plain(models.name_of(state.current().model)))
-    bound = state.bound("live_switches", always=False)
-    with st.expander(label, icon=":material/toggle_off:", **bound) as part:
+    key = state.bind("live_switches", always=False)
+    with st.expander(
+        label, icon=":material/toggle_off:", key=key, on_change=state.take, args=("live_switches",)
+    ) as part:
         if part.open:
             with frame.errors_shown():
                 live_switches.show(trace)

@@ -83,7 +83,8 @@ def show(atlas: "Atlas") -> None:
         with st.container():
             head_panel.show(atlas, view)
     label = _("All metrics of all heads as a table")
-    with st.expander(label, **state.bound("atlas_table", always=False)) as table:
+    key = state.bind("atlas_table", always=False)
+    with st.expander(label, key=key, on_change=state.take, args=("atlas_table",)) as table:
         if table.open:
             _table(view)
 

@@ -261,9 +261,9 @@ def _heads(site: "SiteScores") -> list[Head]:
 def _table(site: "SiteScores") -> None:
     head_table(tables.accuracy_table(site), key=f"measured-{site.site}-table")
     frame.caption(
-        "Click a column title to sort. “Clark’s form” checks which candidate contains the word with the largest weight; "
-        "“reverse”, whether the antecedent gives the pronoun more weight than the distractor does; “on both nouns” is "
-        "the mean weight on the two candidates together, in scored sentences and in controls."
+        "Click a column title to sort. “Clark’s form” checks which candidate contains the word with the largest "
+        "weight; “reverse”, whether the antecedent gives the pronoun more weight than the distractor does; “on both "
+        "nouns” is the mean weight on the two candidates together, in scored sentences and in controls."
     )
 
 
