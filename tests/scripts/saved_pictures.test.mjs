@@ -39,7 +39,7 @@ test("a picture without paper has no background, and one with pixels says so", (
     shapes: [],
   };
   assert.doesNotMatch(svgOf(picture), /<rect/);
-  assert.match(svgOf(picture), /<desc>This picture contains pixels/);
+  assert.match(svgOf(picture), /<desc>This picture is stored as pixels/);
   assert.match(svgOf({ ...picture, paper: "#ffffff" }), /<rect width="9" height="9" fill="#ffffff"/);
 });
 

@@ -123,7 +123,9 @@ export class HeadGrid extends View {
     if (said === this.said) return;
     this.said = said;
     const block = { rows: blockQueries, columns: blockKeys };
-    const pooled = this.tiles.isPooled ? [_("Each pixel shows the largest of up to {rows} × {columns} numbers.", block)] : [];
+    const pooled = this.tiles.isPooled
+      ? [_("Each pixel shows the largest of up to {rows} × {columns} numbers.", block)]
+      : [];
     const hint = _("Click a tile, or press Enter, to open the head; arrow keys move.");
     this.foot.replaceChildren(
       ...notes.map((note) => element("p", "note", note)),

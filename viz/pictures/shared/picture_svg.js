@@ -26,7 +26,9 @@ import { escapeXml } from "./picture_file.js";
 
 /** What to know of a picture that is not all shapes. */
 export const pixelsNote = () =>
-  _("This picture is stored as pixels, because it has more than {count} cells.", { count: MOST_CELLS.toLocaleString("en") });
+  _("This picture is stored as pixels, because it has more than {count} cells.", {
+    count: MOST_CELLS.toLocaleString("en"),
+  });
 
 /** A picture as the text of an SVG file. @param {Picture} picture */
 export function svgOf({ left, above, width, height, paper, font, holdsPixels, shapes }) {
