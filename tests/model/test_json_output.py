@@ -31,7 +31,7 @@ COMMANDS = {
     "copying": ["--sentences", "3"],
     "atlas": ["--text", "text.txt", "--out", "atlas.npz"],
     "compare": ["MODEL", "MODEL", "--text", "pairs.tsv"],
-    "claims": ["--size", "64", "--width", "8"],
+    "claims": ["--size", "64", "--width", "8", "--kernel", "9"],
     "train": ["--data", "pairs.tsv", "--dev", "pairs.tsv", "--run", "run", "--out", "out", "--steps", "1", *TINY],
 }
 #: Commands whose output is compared with the page where they are tested.

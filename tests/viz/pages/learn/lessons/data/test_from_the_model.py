@@ -1,6 +1,7 @@
 """What lessons say, computed in another way: by the model's own modules, by torch, by the paper's formulas."""
 
 import json
+from itertools import groupby
 from math import exp
 from pathlib import Path
 from statistics import mean, stdev
@@ -145,6 +146,13 @@ def test_what_is_exchanged_between_two_sentences_is_what_the_encoder_gives_at_th
             memory[0, at] = other[0, at]
             es, sie = translator.model.projection(translator.model.decode(target, memory)[0, -1])[chosen].tolist()
             assert view.found[f"odds_{number}"] == pytest.approx(es - sie, abs=1e-3)
+
+
+def test_the_models_own_rate_rises_as_often_as_its_log_begins_anew(shipped: Shipped) -> None:
+    view = training.own_rate(shipped)
+    assert isinstance(view.picture, Curves)
+    (rates,) = view.picture.lines.values()
+    assert view.found["rises"] == sum(is_above for is_above, _ in groupby(rates, lambda rate: rate > 0))
 
 
 def test_the_loss_of_a_step_is_that_of_torch(shipped: Shipped) -> None:
