@@ -30,7 +30,7 @@ from model.errors import SessionError, said
 from model.nn.edit_hooks import Edits
 from model.nn.edits import edits_before, edits_from
 from model.nn.hooks import Edit, listen
-from model.trace.steps import most_probable, spread_of
+from model.trace.steps import ROWS_AT_ONCE, Spread, most_probable, spread_of
 from model.trace.trace import Trace
 
 
@@ -74,7 +74,10 @@ class GenerationSession(Session):
     @property
     def log_probs(self) -> Float[Tensor, "step vocab"]:
         """Of every step so far, in nats; of all tokens that the model's rules allow, −∞ of the others."""
-        return torch.stack(self._logits).float().log_softmax(-1)
+        return self._log_probs(slice(None))
+
+    def _log_probs(self, steps: slice) -> Float[Tensor, "step vocab"]:
+        return torch.stack(self._logits[steps]).float().log_softmax(-1)
 
     def _trace(self) -> Trace:
         """One target row for each token that the decoder has read.
@@ -91,7 +94,11 @@ class GenerationSession(Session):
             keep_outputs=self._keeps_outputs,
             edits=[edit for edit in self._edits if edit.site == "encoder.self" or edit.first_row < self._num_read],
         )
-        trace = replace(trace, translation=self.translation, spread=spread_of(self.log_probs, written))
+        # A few rows at once: the scores of a long transcript take more memory than all of its attention.
+        firsts = range(0, len(written), ROWS_AT_ONCE)
+        blocks = ((self._log_probs(part), written[part]) for part in (slice(at, at + ROWS_AT_ONCE) for at in firsts))
+        spread = Spread.joined(spread_of(*block) for block in blocks)
+        trace = replace(trace, translation=self.translation, spread=spread)
         if not trace.steps:  # of a long text, whose rows nobody asks for one by one
             return trace
         before = len(trace.predicted_ids) - len(written)

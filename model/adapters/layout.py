@@ -23,7 +23,7 @@ from model.adapters.capture import Call, name_attentions
 from model.adapters.library import LINEAR
 from model.adapters.placement import weight_of
 from model.errors import CheckpointError, TraceError
-from model.nn.attention import WeightsOnly
+from model.nn.attention import AttentionInputs, MadeOf, WeightsOnly
 from model.nn.encoder_decoder import SITES, site_path
 from model.nn.hooks import CALL, listen
 from model.nn.masks import AttentionMask
@@ -31,6 +31,8 @@ from model.trace.trace import Recorded, SiteLayers
 from model.word_choice import SiteAndLayer
 
 OUTPUTS: Final = "hook_head_output"
+#: Rows of a memory by which it is seen that a matrix makes keys of it.
+_TRIED: Final = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,15 +44,20 @@ class Layout:
     heads: Mapping[str, tuple[int, ...]]  #: site → heads of each layer
     projections: Mapping[SiteAndLayer, nn.Module]  #: (site, layer) → W_O as [head · d_v, d_model], where it was found
 
-    def inputs(self, recorded: Recorded, sentence: int = 0) -> SiteLayers:
-        """What one sentence of a batch left at every site and layer in a pass that recorded its calls, on the CPU."""
-        return {
-            site: tuple(
-                recorded[f"{site_path(site, layer)}.{CALL}"][-1].of_sentence(sentence, torch.device("cpu"))
-                for layer in range(len(heads))
-            )
-            for site, heads in self.heads.items()
-        }
+    def inputs(
+        self, recorded: Recorded, sentence: int = 0, memory: Float[Tensor, "key d_model"] | None = None
+    ) -> SiteLayers:
+        """What one sentence of a batch left at every site and layer in a pass that recorded its calls, on the CPU.
+
+        Given the memory that its decoder read, keys and values made of a long one are kept as that.
+        """
+
+        def left(site: str, layer: int) -> AttentionInputs:
+            call: Call = recorded[f"{site_path(site, layer)}.{CALL}"][-1]
+            inputs = call.of_sentence(sentence, torch.device("cpu"))
+            return _made_of(memory, inputs, call.module) if memory is not None and site == "decoder.cross" else inputs
+
+        return {site: tuple(left(site, layer) for layer in range(len(heads))) for site, heads in self.heads.items()}
 
     def outputs(self, recorded: Recorded) -> Mapping[str, Float[Tensor, "head row d_v"]]:
         """Hook name → the heads' real outputs for the only sentence of a batch, on the CPU, where they were kept."""
@@ -78,6 +85,25 @@ class Layout:
         # A linear layer holds its matrix transposed, GPT-2's layer does not.
         joined = weight.T if isinstance(module, nn.Linear) else weight
         return joined.reshape(self.heads[site][layer], -1, joined.size(1))
+
+
+def _made_of(memory: Float[Tensor, "key d_model"], inputs: AttentionInputs, module: nn.Module) -> AttentionInputs:
+    """The same, without the keys and values that a matrix of the module makes of the memory."""
+    # Of a short memory, the matrices would keep more alive than this spares.
+    if memory.is_cuda or len(memory) <= memory.size(1):
+        return inputs
+    some = list(range(0, len(memory), max(1, len(memory) // _TRIED)))
+    made = {}
+    for matrix in module.modules():
+        if type(matrix) is not nn.Linear or matrix.weight.device != memory.device:
+            continue
+        for name, kept in (("key", inputs.key), ("value", inputs.value)):
+            heads, _, width = kept.shape
+            if matrix.weight.shape == (heads * width, memory.size(1)) and matrix.weight.dtype == memory.dtype:
+                candidate = MadeOf(memory, matrix, heads)
+                if torch.allclose(candidate.of(memory[some]), kept[:, some], rtol=1e-5, atol=1e-5):
+                    made[name] = candidate
+    return inputs.with_made(made)
 
 
 def find_layout(

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, Final, Self
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from model.abilities import Abilities
@@ -257,13 +257,16 @@ class TextTracer(BaseReader):
 
     def allowed(self, logits: Float[Tensor, "*row vocab"]) -> Float[Tensor, "*row vocab"]:
         """The same, −∞ for the tokens that generation_config.json never lets a model write, as Marian's padding."""
+        return logits.index_fill(-1, self._never(logits), -torch.inf)
+
+    def _never(self, logits: Float[Tensor, "*row vocab"]) -> Int[Tensor, "id"]:
         settings = getattr(self.model, "generation_config", None)
         words, tokens = (getattr(settings, name, None) for name in ("bad_words_ids", "suppress_tokens"))
         words = words if isinstance(words, list) else []
         alone = [word[0] for word in words if isinstance(word, list) and len(word) == 1]
         never = [*alone, *tokens] if isinstance(tokens, list) else alone
         ids = [token_id for token_id in never if isinstance(token_id, int) and 0 <= token_id < logits.size(-1)]
-        return logits.index_fill(-1, torch.tensor(ids, device=logits.device), -torch.inf) if ids else logits
+        return torch.tensor(ids, dtype=torch.long, device=logits.device)
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -409,10 +412,16 @@ class TextTracer(BaseReader):
         wants_logits = has_logits and (bool(source_ids) or len(target_ids) <= LONGEST_WITH_STEPS)
         with listen(record={CALL, OUTPUTS} if keep_outputs else {CALL}, edits=functions) as recorded:
             output = (self.model if wants_logits else self.model.base_model)(**given)  # type: ignore[operator]
-        logits = self.allowed(output.logits[0]).float().cpu() if wants_logits else None
+        logits = output.logits[0].float() if wants_logits else None
+        if logits is not None:
+            # In place: of a long transcript they are as large as all that is kept.
+            logits = logits.index_fill_(-1, self._never(logits), -torch.inf).cpu()
         if not self.abilities.knows_inputs:
             return _Pass(weights_of(output, self.abilities, self.config), MappingProxyType({}), logits)
-        return _Pass(self.layout.inputs(recorded), self.layout.outputs(recorded), logits)
+        # A changed head may have read other values than a matrix made.
+        memory = None if functions else getattr(output, "encoder_last_hidden_state", None)
+        inputs = self.layout.inputs(recorded, memory=None if memory is None else memory[0])
+        return _Pass(inputs, self.layout.outputs(recorded), logits)
 
     @torch.inference_mode()
     def checked_tokens(

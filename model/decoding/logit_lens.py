@@ -138,8 +138,7 @@ def spread(trace: Trace, model: EncoderDecoder) -> Spread:
     blocks = zip(*(logit_blocks(rows, model.config.vocab_size) for rows in (states, chosen)), strict=True)
     with torch.inference_mode():
         log_probs = ((model.logits_at_last_hook(block).float().log_softmax(-1), written) for block, written in blocks)
-        parts = [vars(spread_of(of_block, written.tolist())) for of_block, written in log_probs]
-    return Spread(**{name: torch.cat([part[name] for part in parts]) for name in parts[0]})
+        return Spread.joined(spread_of(of_block, written.tolist()) for of_block, written in log_probs)
 
 
 def read_rows(states: Float[Tensor, "row d_model"], chosen: Int[Tensor, "row"], readout: Readout, top: int) -> LensRows:

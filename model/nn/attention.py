@@ -5,9 +5,10 @@ call it. The forward pass uses torch's fused kernel, which gives the same withou
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import torch
 import torch.nn.functional as F
@@ -88,6 +89,21 @@ def entropy_bits(weights: Float[Tensor, "*row key"]) -> Float[Tensor, "*row"]:
     return entropy / math.log(2)
 
 
+@dataclass(frozen=True, eq=False)
+class MadeOf:
+    """Keys or values kept as what a matrix makes them of: the memory, which is the same in every layer of a decoder."""
+
+    memory: Float[Tensor, "key d_model"]
+    matrix: nn.Linear
+    heads: int
+
+    @torch.no_grad()
+    def of(self, memory: Float[Tensor, "row d_model"]) -> Float[Tensor, "kv_head row d_k"]:
+        """What the matrix makes of some of it."""
+        made: Tensor = self.matrix(memory)
+        return made.view(len(memory), self.heads, -1).transpose(0, 1)
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class AttentionInputs:
     """All that an attention site of a layer computed its weights from, for one sentence.
@@ -120,6 +136,21 @@ class AttentionInputs:
         object.__setattr__(known, "log_sums", sums)
         return known
 
+    def with_made(self, made: Mapping[str, MadeOf]) -> "AttentionInputs":
+        """The same, whose "key" and "value" are made each time that they are asked for."""
+        lean = copy(self)
+        for name in made:
+            object.__delattr__(lean, name)
+        object.__setattr__(lean, "_made", made)
+        return lean
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Tensor:
+            if name not in (made := self.__dict__.get("_made", {})):
+                raise AttributeError(name)
+            return made[name].of(made[name].memory)
+
     @property
     def num_heads(self) -> int:
         """Query heads."""
@@ -128,7 +159,7 @@ class AttentionInputs:
     @property
     def shape(self) -> tuple[int, int, int]:
         """Heads, query rows and keys."""
-        return self.query.size(0), self.query.size(1), self.key.size(1)
+        return self.query.size(0), self.query.size(1), self.mask.num_keys
 
     def scores_and_weights(self, heads: Sequence[int] | None = None, rows: Rows = slice(None)) -> ScoresAndWeights:
         """Scores and weights [head, row, key] in float32."""

@@ -69,7 +69,8 @@ def weights_tile(
     """w_ij = exp(s_ij − lse_i) of one head for these rows and columns, in float32; `log_sums` are its `log_sum_exp`."""
     if not _is_direct(inputs):
         return inputs.scores_and_weights([head], rows).weights[0][:, columns]
-    keys = inputs.key[head // (inputs.num_heads // inputs.key.size(0)), columns].float()
+    key = inputs.key
+    keys = key[head // (inputs.num_heads // len(key)), columns].float()
     allowed = inputs.mask.rows(rows)[0][:, columns]
     bias = inputs.bias_rows([head], rows)
     scores = attention_weights(
@@ -101,7 +102,7 @@ def pooled_weights(
         factors: what each weight of a key is multiplied by, above 0; then the largest product is meant.
     """
     chosen = list(range(inputs.num_heads)) if heads is None else list(heads)
-    device, keys = inputs.query.device, inputs.key.size(1)
+    device, keys = inputs.query.device, inputs.shape[2]
     shape = len(chosen), len(row_edges) - 1, len(column_edges) - 1
     maxima = torch.full(shape, -torch.inf, device=device)
     down, across = (torch.zeros(shape, dtype=torch.long, device=device) for _ in range(2))
@@ -146,9 +147,10 @@ class _Scores:
         self.num_heads = len(heads)
         self._inputs, self._heads = inputs, list(heads)
         self._is_direct = _is_direct(inputs)
-        group = inputs.num_heads // inputs.key.size(0)
+        key = inputs.key
+        group = inputs.num_heads // len(key)
         self._query = inputs.query[self._heads].float()
-        self._key = inputs.key[[head // group for head in heads]].float().transpose(1, 2)
+        self._key = key[[head // group for head in heads]].float().transpose(1, 2)
         self._buffers = torch.empty(2, 0, device=inputs.query.device)
 
     def row_slices(self, start: int, stop: int) -> Iterator[slice]:

@@ -55,7 +55,7 @@ def are_steps_wanted() -> bool:
 
 
 NUM_CANDIDATES = 20
-ROWS_AT_ONCE = 64
+ROWS_AT_ONCE = 16
 """So many rows of logits are described together: of a large vocabulary more would not be small."""
 
 
@@ -194,6 +194,12 @@ class Spread:
     centres: Float[Tensor, "step bin"]  #: mean log-probability of each bin's tokens, 0 where there are none
     #: of the token that each step wrote, 1 for the best; equally probable tokens share the better rank.
     chosen_ranks: Int[Tensor, "step"]
+
+    @classmethod
+    def joined(cls, parts: Iterable["Spread"]) -> "Spread":
+        """That of all steps, from those of a few each."""
+        each = [vars(part) for part in parts]
+        return cls(**{name: torch.cat([part[name] for part in each]) for name in each[0]})
 
 
 @torch.inference_mode()

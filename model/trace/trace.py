@@ -305,7 +305,7 @@ class Trace:
         Raises a TraceError if the run did not record "hook_head_output".
         """
         inputs, real = self.attention(site, layer), self._real_outputs(site, layer).float()
-        blocks = row_slices(0, inputs.query.size(1), inputs.num_heads * inputs.key.size(1))
+        blocks = row_slices(0, inputs.query.size(1), inputs.num_heads * inputs.shape[2])
         return max(float((inputs.head_output(rows=rows) - real[:, rows]).abs().max()) for rows in blocks)
 
     def largest_head_output(self, site: str, layer: int) -> float:

@@ -14,11 +14,13 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final
 
 import torch
 import transformers
+from torch.profiler import ProfilerActivity, profile
 
 from model.adapters.speech_reader import SpeechReader
 from model.nn.attention import AttentionInputs
@@ -132,13 +134,14 @@ def capture(reader: SpeechReader, folder: Path, trace: Trace) -> Iterator[str]:
         def traced(place: TokenPlace = place) -> Trace:
             return reader.trace_place(place, filler)
 
-        times, kept = alternately(plain, captured, traced), traced()
-        base, with_capture, with_steps = map(statistics.median, times)
+        base, with_capture, with_steps = map(statistics.median, alternately(plain, captured, traced))
         yield (
             f"{length} tokens: plain {base:.2f} s of processors, all heads captured {with_capture:.2f} s, ratio "
             f"{with_capture / base:.2f}, with the candidates of every step {with_steps:.2f} s, ratio "
-            f"{with_steps / base:.2f}; {held(kept) / 1e6:.0f} MB kept"
+            f"{with_steps / base:.2f}"
         )
+        (most, _), (most_traced, kept) = allocated(plain), allocated(traced)
+        yield f"{length} tokens: {kept:.1f} MB kept; at once {most:.1f} MB plain, {most_traced:.1f} MB traced"
 
 
 def alternately(*uses: Callable[[], object]) -> list[list[float]]:
@@ -154,17 +157,14 @@ def alternately(*uses: Callable[[], object]) -> list[list[float]]:
     return times
 
 
-def held(trace: Trace) -> int:
-    """Bytes of all tensors of a trace's attention, each stretch of memory once."""
-    kept = {}
-    for layers in trace.inputs.values():
-        for layer in layers:
-            assert isinstance(layer, AttentionInputs)
-            for tensor in (layer.query, layer.key, layer.value, layer.log_sums):
-                if tensor is not None:
-                    storage = tensor.untyped_storage()
-                    kept[storage.data_ptr()] = storage.nbytes()
-    return sum(kept.values())
+def allocated(use: Callable[[], object]) -> tuple[float, float]:
+    """The most MB that torch holds at once for a use, and what is left of it with what it returns."""
+    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as heard:
+        result = use()
+    events = [event for event in heard.profiler.kineto_results.events() if event.name() == "[memory]"]
+    sizes = [event.nbytes() for event in sorted(events, key=lambda event: event.start_ns())]
+    del result
+    return max(accumulate(sizes)) / 1e6, sum(sizes) / 1e6
 
 
 def tiles(trace: Trace) -> Iterator[str]:
@@ -236,7 +236,7 @@ def main() -> None:
         start = time.perf_counter()
         trace = reader.trace("", target=None if asked.folder else "a" * (LENGTHS[0] - 8))
         print(f"one trace of {len(trace.target_ids)} tokens in {time.perf_counter() - start:.1f} s, "
-              f"{held(trace) / 1e6:.0f} MB kept, {largest():,.0f} MB at most", flush=True)  # fmt: skip
+              f"{largest():,.0f} MB at most", flush=True)  # fmt: skip
         if "equal" in parts:
             print(equal(reader, folder, trace), flush=True)
         found: list[Iterator[str]] = []
