@@ -303,3 +303,29 @@ def test_browser_tests_ask_for_what_is_drawn_by_what_waits_for_it() -> None:
     files = [path for path in (ROOT / "tests" / "browser").glob("*.py") if path.name != "pointing.py"]
     asked = re.compile(r"\.bounding_box\(|\.element_handles?\(|\.query_selector|assert [^=]*\.count\(\) > ")
     assert [path.name for path in files if asked.search(path.read_text(encoding="utf-8"))] == []
+
+
+#: What only speaks of sound, in names of a source; `Source` and `FileKind` are asked for abilities by other names.
+OF_SOUND: Final = re.compile(r"sound(?!ing)|Sound|SOUND|^hears$|[sS]peech|word_times|[rR]ecordings?|audio|^timing$")
+ITS_OWN: Final = re.compile(
+    r"model/sources/|model/adapters/(ear|speech_\w+)\.py|model/analysis/timing/|model/training/|"
+    r"viz/.*/(word_times|sound_panel|spectrogram|recordings)\.py"
+)
+
+
+def test_every_file_that_knows_of_sound_is_in_the_list_of_the_architecture() -> None:
+    documented = (ROOT / ".github" / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    (row,) = re.findall(r"^\| sound, outside its own files \|.*$", documented, re.M)
+    knowing = set()
+    for path in (*MODEL, *VIZ):
+        names = {
+            name
+            for node in nodes(path)
+            for name in (getattr(node, field, None) for field in ("id", "attr", "arg", "name", "module"))
+            if isinstance(name, str)
+        }
+        literals = {node.value for node in nodes(path) if isinstance(node, ast.Constant) and node.value == "sound"}
+        if (literals or any(map(OF_SOUND.search, names))) and not ITS_OWN.match(name_of(path)):
+            knowing.add("/".join(name_of(path).rsplit("/", 2)[1:] if path.name == "__init__.py" else [path.name]))
+    listed = {name.rpartition("/")[2] for name in re.findall(r"`([\w/]+\.py)`", row)} | {"data/__init__.py"}
+    assert sorted(knowing - listed) == []

@@ -29,7 +29,7 @@ from model.nn.edit_hooks import Edits
 from model.nn.hooks import CALL, listen
 from model.parts.parts import Parts
 from model.parts.weights import Stack
-from model.sources.source import PictureSource, SoundSource, Source
+from model.sources.source import Source
 from model.trace.trace import Trace
 
 #: What is not shown of a model that writes about what it is given.
@@ -65,7 +65,7 @@ class Given(ABC):
 
     @property
     @abstractmethod
-    def source(self) -> PictureSource | SoundSource:
+    def source(self) -> Source:
         """What a trace keeps of it. Raises as `numbers`."""
 
     @contextmanager

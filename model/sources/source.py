@@ -1,14 +1,15 @@
 """What one run read: its positions, what each is called, and the picture or the sound that they are parts of."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, inf
-from typing import ClassVar, Final, Self
+from typing import Any, ClassVar, Final, NamedTuple, Self
 
 import torch
 from jaxtyping import Bool, Int16, Int32, UInt8
 from torch import Tensor, nn
 
+from model import checked
 from model.abilities import SourceKind
 from model.errors import Message, said
 
@@ -91,6 +92,17 @@ class Waveform:
         return ceil(self.seconds / self.seconds_per_frame - 1e-6)
 
 
+ReadArray = Callable[[str, str], Tensor]
+"""An array of a file by its name and the kind of its numbers. Raises a KeyError or a ValueError if it has none."""
+
+
+class Kept(NamedTuple):
+    """What a file keeps of a source beside its text, tokens and ids."""
+
+    fields: Mapping[str, Any]  #: as JSON has them
+    arrays: Mapping[str, Tensor]
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Source:
     """What one run read. A file of a trace keeps all of it but `own_names`."""
@@ -110,6 +122,16 @@ class Source:
     #: grid, waveform: the picture or the sound that its positions are parts of; None of any other source.
     grid: Grid | None = None
     waveform: Waveform | None = None
+
+    @property
+    def kept(self) -> Kept:
+        """What a file keeps beside what every source has."""
+        return Kept({}, {})
+
+    @classmethod
+    def read_parts(cls, fields: Mapping[str, Any], array: ReadArray) -> Mapping[str, Any]:
+        """The fields of a source of this kind that a file `kept`. Raises a KeyError or a ValueError if it did not."""
+        return {}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -145,6 +167,10 @@ class Source:
         return None
 
 
+#: What a file kept of a grid whose patches were of one size.
+_BEFORE: Final = ("rows", "columns", "first_patch")
+
+
 class TextSource(Source):
     """A text that a person typed."""
 
@@ -165,6 +191,24 @@ class PictureSource(Source):
     def __post_init__(self) -> None:
         if len(self.tokens) != len(self.grid.rectangles):
             raise ValueError("the patches do not fit the tokens")
+
+    @property
+    def kept(self) -> Kept:
+        """See `Source`."""
+        return Kept({}, {"picture": self.grid.pixels, "picture_rectangles": self.grid.rectangles})
+
+    @classmethod
+    def read_parts(cls, fields: Mapping[str, Any], array: ReadArray) -> Mapping[str, Any]:
+        """See `Source`."""
+        pixels = array("picture", "u")
+        if "picture" not in fields:
+            return {"grid": Grid(pixels=pixels, rectangles=array("picture_rectangles", "i").int())}
+        # Written before each patch had its own rectangle: all were of one size, from the first patch on.
+        rows, columns, first = (checked.count(fields["picture"][part], part) for part in _BEFORE)
+        if first + rows * columns != len(fields["source_tokens"]):
+            raise ValueError("the patches do not fit the tokens")
+        size = pixels.size(0) // rows, pixels.size(1) // columns
+        return {"grid": Grid.regular(pixels, rows, columns, size, before=first)}
 
     @classmethod
     def of_grid(cls, name: str, grid: Grid, special: Sequence[str]) -> Self:
@@ -217,6 +261,19 @@ class SoundSource(Source):
         is_sound = wave.samples.dim() == 1 and wave.samples.dtype == torch.int16 and len(wave.samples) > 0
         if not (is_sound and wave.rate > 0 and 0 < wave.seconds_per_frame < inf):
             raise ValueError("a sound needs samples of 16 bits, their rate and the length of a frame")
+
+    @property
+    def kept(self) -> Kept:
+        """See `Source`."""
+        wave = self.waveform
+        fields = {"rate": wave.rate, "seconds_per_frame": wave.seconds_per_frame}
+        return Kept({"sound": fields}, {"sound": wave.samples})
+
+    @classmethod
+    def read_parts(cls, fields: Mapping[str, Any], array: ReadArray) -> Mapping[str, Any]:
+        """See `Source`."""
+        rate, seconds = checked.count(fields["sound"]["rate"], "rate"), float(fields["sound"]["seconds_per_frame"])
+        return {"waveform": Waveform(samples=array("sound", "i"), rate=rate, seconds_per_frame=seconds)}
 
     @classmethod
     def of_frames(cls, name: str, waveform: Waveform, frames: int) -> Self:

@@ -1,8 +1,8 @@
 """Write a trace into one .npz file and read it again, without pickle.
 
 `trace.json` (UTF-8 bytes) holds tokens, ids, steps, masks and edits; `SITE/LAYER/query|key|value` and `recorded/HOOK`
-hold the tensors; `SITE/LAYER/held` the weights of a model that gives nothing else, `picture` or `sound` (16 bits a
-sample) what a source is part of.
+hold the tensors; `SITE/LAYER/held` the weights of a model that gives nothing else; a source says what of it is kept
+(`Source.kept`).
 For readers without Headlight, there are `source_tokens` and `target_tokens` as arrays of strings, and optionally
 the weights as `SITE/weights` [layer, head, query, key].
 """
@@ -10,6 +10,7 @@ the weights as `SITE/weights` [layer, head, query, key].
 import json
 from collections.abc import Mapping
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, BinaryIO
@@ -28,7 +29,7 @@ from model.nn.edits import HeadEdit, MakeUniform, PointAt, SwitchOff
 from model.nn.masks import AttentionMask
 from model.nn.score_functions import DOT_PRODUCT, DistanceBias, ScoreFunction, read_score_function
 from model.sources import SOURCES
-from model.sources.source import WORD_BEGIN, Grid, Source, Waveform
+from model.sources.source import WORD_BEGIN, Source
 from model.tokenizer import SPECIAL_TOKENS
 from model.trace.steps import DecodingStep
 from model.trace.trace import Trace
@@ -39,7 +40,6 @@ LARGEST = 2 * 1024**3
 
 TARGET = ("target_ids", "target_tokens", "predicted_ids", "predicted_tokens")
 MASK = ("causal", "first_query", "window", "chunk")
-GRID_BEFORE = ("rows", "columns", "first_patch")
 
 
 def save_trace(trace: Trace, path: str | Path, extra: Mapping[str, Array] | None = None) -> None:
@@ -68,11 +68,9 @@ def write_trace(trace: Trace, file: BinaryIO, extra: Mapping[str, Array] | None 
     for site, layers in trace.inputs.items():
         for number, inputs in enumerate(layers):
             arrays |= {f"{site}/{number}/{part}": _array(value) for part, value in _layer_tensors(inputs).items()}
-    if (grid := trace.source.grid) is not None:
-        arrays |= {"picture": _array(grid.pixels), "picture_rectangles": _array(grid.rectangles)}
-    if (waveform := trace.source.waveform) is not None:
-        header["sound"] = {"rate": waveform.rate, "seconds_per_frame": waveform.seconds_per_frame}
-        arrays["sound"] = _array(waveform.samples)
+    fields, kept = trace.source.kept
+    header |= fields
+    arrays |= {name: _array(value) for name, value in kept.items()}
     arrays["trace.json"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
     np.savez(file, **arrays)  # type: ignore[arg-type]
 
@@ -191,26 +189,12 @@ def _read_edit(values: Mapping[str, Any]) -> HeadEdit:
 
 
 def _read_source(arrays: Mapping[str, Array], header: Mapping[str, Any]) -> Source:
-    grid, waveform = None, None
-    if "picture_rectangles" in arrays:
-        grid = Grid(pixels=_tensor(arrays, "picture", "u"), rectangles=_tensor(arrays, "picture_rectangles", "i").int())
-    elif "picture" in header:
-        # Written before each patch had its own rectangle: all were of one size, from the first patch on.
-        rows, columns, first = (checked.count(header["picture"][part], part) for part in GRID_BEFORE)
-        pixels = _tensor(arrays, "picture", "u")
-        if first + rows * columns != len(header["source_tokens"]):
-            raise ValueError("the patches do not fit the tokens")
-        size = pixels.size(0) // rows, pixels.size(1) // columns
-        grid = Grid.regular(pixels, rows, columns, size, before=first)
-    if "sound" in header:
-        rate, seconds = checked.count(header["sound"]["rate"], "rate"), float(header["sound"]["seconds_per_frame"])
-        waveform = Waveform(samples=_tensor(arrays, "sound", "i"), rate=rate, seconds_per_frame=seconds)
     # A file written before traces had a source does not name its kind.
-    kind = SOURCES[header.get("source", "text" if grid is None else "picture")]
+    kind = SOURCES[header.get("source", "picture" if "picture" in header else "text")]
     tokens, ids = (tuple(header[name]) for name in ("source_tokens", "source_ids"))
     if not kind.has_words:  # Older files have the sign of a word's beginning before patches and frames.
         tokens = tuple(token.removeprefix(WORD_BEGIN) for token in tokens)
-    return kind(text=str(header["text"]), tokens=tokens, ids=ids, grid=grid, waveform=waveform)
+    return kind(text=str(header["text"]), tokens=tokens, ids=ids, **kind.read_parts(header, partial(_tensor, arrays)))
 
 
 def _tensor(arrays: Mapping[str, Array], name: str, kind: str = "f") -> Tensor:

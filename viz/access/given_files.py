@@ -38,6 +38,9 @@ class FileKind:
     not_in_link: Message  #: an address does not hold it
     no_pairs: Message  #: the page Compare reads sentences
     no_atlas: Message  #: so does the atlas
+    #: what the model is told in place of two languages: what it reads, what it writes, and what is said where the first
+    #: is not chosen.
+    told: tuple[Message, Message, Message]
     #: what is read without a file: the name of each that one may choose, the first by default, and its content.
     examples: Mapping[str, Message]
     example: Callable[[str], Any]
@@ -71,6 +74,7 @@ FILES: Final[Mapping[SourceKind | None, FileKind]] = {
             "The atlas needs sentences, but the chosen model reads pictures. The Attention page shows the metrics of "
             "its heads for one picture, under each tile, and ranks heads by them."
         ),
+        told=(said("From"), said("Task"), said("Model default")),
         examples={
             "scene": said("house and tree (example)"),
             "line": said("line of text (example)"),
@@ -110,6 +114,7 @@ FILES: Final[Mapping[SourceKind | None, FileKind]] = {
             "but writes no text. The Attention page shows the metrics of its heads for one sound, under each tile, and "
             "ranks heads by them."
         ),
+        told=(said("Spoken language"), said("The model writes"), said("Detected by the model")),
         examples={"": said("example sound")},
         unpacked=lambda content, name: later.sound_file.sound_of(content, name, HIGHEST_RATE),
         example=lambda name: later.sound_file.example_sound(),

@@ -245,10 +245,9 @@ def _offered_languages(choice: ModelChoice) -> None:
     """Between which languages a model translates that knows several, what it does, or which of its sides is read."""
     offered = models.offered(choice)
     shown = {"reads": choice.reads or offered.chosen[0], "writes": choice.writes or offered.chosen[1]}
-    of_reads, of_writes, unsaid = {
-        "sound": (said("Spoken language"), said("The model writes"), said("Detected by the model")),
-        "picture": (said("From"), said("Task"), said("Model default")),
-    }.get(models.reads(choice) or "", (said("From"), said("Into"), said("What the text says: >>{code}<<")))
+    of_file = FILES.get(models.reads(choice))
+    of_text = said("From"), said("Into"), said("What the text says: >>{code}<<")
+    of_reads, of_writes, unsaid = of_text if of_file is None else of_file.told
     if models.sides(choice):
         of_reads = said("The model reads")
     for field, label, codes in (

@@ -31,6 +31,7 @@ from model.errors import DataError, TraceError
 from model.interruption import Progress, no_progress
 from model.parts.run import LayerRun
 from model.parts.weights import Stack
+from model.sources import SOURCES
 from model.trace.row_blocks import mean_over_heads
 from model.word_choice import Chooser
 
@@ -339,8 +340,8 @@ def choice_run(reader: Chooser, choice: TokenChoice) -> ChoiceRun:
             "changes."
         )
         raise DataError(message, most_tokens=MOST_TOKENS, count=len(choice.source))
-    # How many spans a sound has, its trace knows.
-    _check_few(max(len(choice.prefix), 0 if reads == "sound" else len(choice.source)))
+    # How many spans there are of what is cut into spans, its trace knows.
+    _check_few(max(len(choice.prefix), 0 if SOURCES[reads].span_choices else len(choice.source)))
     trace = reader.trace_place(choice.place, choice.token)
     _check_few(len(trace.source.spans()))
     return ChoiceRun(reader, choice, trace)

@@ -166,12 +166,12 @@ def describe_heads(
     found: dict[HeadName, HeadDescription] = {}
     for site in measured.heads:
         sums, names = measured.sites[site], measured.names(site)
-        sound = np.flatnonzero(np.isfinite(sums.divergence.sum(0)))
-        if not len(sound):
+        finite = np.flatnonzero(np.isfinite(sums.divergence.sum(0)))
+        if not len(finite):
             continue
-        table = _Describing(sums.of_heads(sound), site, writes=site != ENCODER and CROSS in measured.heads)
+        table = _Describing(sums.of_heads(finite), site, writes=site != ENCODER and CROSS in measured.heads)
         known = _jobs_on_random_tokens(measured, site) | dict(jobs or {})
-        for number, head in enumerate(names[place] for place in sound.tolist()):
+        for number, head in enumerate(names[place] for place in finite.tolist()):
             job = known.get(head)
             found[head] = table.describe(number, head, job if job is not None and job.metric in OWN_JOBS else None)
     return found
