@@ -17,7 +17,7 @@ from viz.pages.atlas.data import GivenRecording
 from viz.selection import state
 from viz.text.html import Column, table
 from viz.text.messages import Message, _, plural, said
-from viz.text.written import CROSS, NamedHead
+from viz.text.written import CROSS, NamedHead, decimal
 from viz.ui import downloads, frame, given_file, long_work, terms
 from viz.ui.controls import plain
 
@@ -189,5 +189,5 @@ def _row(label: str, timing: "Timing", at: int = 0) -> tuple[str, ...]:
 
 
 def _interval(estimate: "Estimate", *index: int) -> str:
-    value, low, high = estimate.at(*index)
-    return _("{value:.3f} ({low:.3f} to {high:.3f})", value=value, low=low, high=high)
+    value, low, high = (decimal(number, 3) for number in estimate.at(*index))
+    return _("{value} ({low} to {high})", value=value, low=low, high=high)

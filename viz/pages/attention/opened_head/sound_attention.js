@@ -17,7 +17,7 @@ import {
 } from "../../../pictures/shared/picture.js";
 import { pictureButton } from "../../../pictures/shared/save_picture.js";
 import { SoundPlayer } from "../../../pictures/shared/sound_player.js";
-import { laneWords } from "../../../pictures/shared/word_lane.js";
+import { arrangeWords, laneWords } from "../../../pictures/shared/word_lane.js";
 import { drawSound, markSound, paintCells, paintTints, ticksOf } from "./sound_drawing.js";
 import { AROUND, SoundWeights } from "./sound_weights.js";
 
@@ -61,6 +61,7 @@ class SoundAttention extends View {
   soundBox = element("div", "time sound", this.sound);
   cellsBox = element("div", "time", this.cells);
   lane = element("div", "lane");
+  /** @type {HTMLElement[]} */ words = [];
   ticks = element("div", "ticks");
   labels = element("div", "labels");
   /** Behind the names of rows: a pixel for each, their colour. */ tints = element("canvas", "tints");
@@ -108,7 +109,8 @@ class SoundAttention extends View {
     }
     Object.assign(this, { data: header, samples, spectrogram, after });
     this.weights = new SoundWeights(weights, header.rowTokens.length, header.secondsPerFrame);
-    this.lane.replaceChildren(...laneWords(header.words, this.weights.seconds));
+    this.words = laneWords(header.words, this.weights.seconds);
+    this.lane.replaceChildren(...this.words);
     this.root.classList.toggle("timed", header.words.length > 0);
     this.row = null;
     this.root.style.setProperty("--sound", header.soundColour);
@@ -122,6 +124,7 @@ class SoundAttention extends View {
     this.tint([]);
     this.rests.replaceChildren(...this.restElements());
     this.draw();
+    if (header.kept !== null) this.scrollTo(header.kept);
     this.root.dataset.ready = "1";
   }
 
@@ -161,6 +164,7 @@ class SoundAttention extends View {
     const { samples, spectrogram } = this;
     this.base = drawSound(this.sound, width, { samples, spectrogram, bands: data.bands, share: this.length / seconds });
     this.ticks.replaceChildren(...ticksOf(seconds, width));
+    arrangeWords(this.words);
     const length = (block * data.secondsPerFrame).toFixed(2);
     const note = plural("A cell is one frame, {length} s.", "A cell is the sum of {count} frames, {length} s.", block, {
       length,
@@ -356,9 +360,14 @@ class SoundAttention extends View {
     const last = this.data.rowTokens.length - 1;
     const from = this.row ?? this.data.kept;
     const row = from === null ? (down > 0 ? 0 : last) : clamp(0, from + down, last);
+    this.scrollTo(row);
+    this.approach(row, null);
+  }
+
+  /** @param {number} row */
+  scrollTo(row) {
     const { stage, top } = this;
     stage.scrollTop = scrolledTo(stage.scrollTop, stage.clientHeight - top.offsetHeight, row * ROW, (row + 1) * ROW);
-    this.approach(row, null);
   }
 
   /** Play what the marked row attends to. */

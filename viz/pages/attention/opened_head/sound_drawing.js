@@ -104,7 +104,8 @@ export function ticksOf(seconds, width) {
   const most = Math.max(2, Math.floor(width / 44));
   const step = [0.1, 0.2, 0.5, 1, 2, 5, 10].find((length) => seconds / length <= most) ?? 30;
   return Array.from({ length: Math.floor(seconds / step + 1e-6) + 1 }, (_tick, i) => {
-    const style = `left:${(i * step * 100) / seconds}%`;
-    return element("span", { className: "tick", style }, (i * step).toFixed(step < 1 ? 1 : 0));
+    const share = (i * step) / seconds;
+    const className = share * width > width - 10 ? "tick at-end" : "tick";
+    return element("span", { className, style: `left:${share * 100}%` }, (i * step).toFixed(step < 1 ? 1 : 0));
   });
 }

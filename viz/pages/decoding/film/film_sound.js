@@ -3,7 +3,7 @@
 import { _ } from "../../../pictures/shared/messages.js";
 import { button, element } from "../../../pictures/shared/picture.js";
 import { SoundPlayer } from "../../../pictures/shared/sound_player.js";
-import { laneWords } from "../../../pictures/shared/word_lane.js";
+import { arrangeWords, laneWords } from "../../../pictures/shared/word_lane.js";
 
 /** @import { TimedWord } from "../../../pictures/shared/word_lane.js" */
 /** `times`: when what each step writes begins, ascending. @typedef {{ rate: number, words: TimedWord[], times: number[] }} Heard */
@@ -11,6 +11,7 @@ import { laneWords } from "../../../pictures/shared/word_lane.js";
 export class FilmSound {
   step = 0;
   /** The second where the playhead is. */ time = 0;
+  /** How wide the lane was when its words were arranged. */ width = 0;
 
   /** @param {Heard} heard @param {Int16Array} samples @param {{ goTo(step: number): void, begin(): void, end(): void }} act `begin` and `end` are told of what plays */
   constructor(heard, samples, act) {
@@ -49,6 +50,8 @@ export class FilmSound {
   /** @param {number} step */
   draw(step) {
     this.step = step;
+    if (this.width !== this.lane.clientWidth) arrangeWords(this.words);
+    this.width = this.lane.clientWidth;
     for (const [i, word] of this.words.entries()) word.classList.toggle("future", this.heard.words[i].step > step);
     const { playing } = this.player;
     if (!playing) this.place(Math.min(this.heard.times[step], this.seconds));
