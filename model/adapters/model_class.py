@@ -71,6 +71,12 @@ def class_of(config: Any, tensors: Collection[str] | None = None) -> ModelClass:
                 # Without the head that says words, a text alone would run a part of it.
                 break
             return replace(each, why=_why(each, each in stated, named))
+    if any(each.made.main_input_name == library.EITHER_SOUND for each in known):
+        raise CheckpointError(
+            "This folder contains an encoder of speech joined with a decoder of another model ({kind}). Headlight does "
+            "not open such models yet, so their heads cannot be shown.",
+            kind=str(config.model_type)[:60],
+        )
     if reads_both := [each for each in known if each.reads_both]:
         of_text = [ModelClass(made, "causal") for made in named if made.can_generate()] or reads_both
         if not config.is_encoder_decoder and not _crosses(library.empty_model(of_text[0], config)):

@@ -353,7 +353,7 @@ def word_vectors(model: nn.Module, sides: Sequence[tuple[Sequence[int], Edit]]) 
         _SIDES.reset(token)
     if left:
         raise TraceError(
-            "No embedding layer that reads these tokens was found in this model, so their contribution is unknown."
+            "No embedding layer was found for what is read here (only tokens have one), so its contribution is unknown."
         )
 
 

@@ -84,13 +84,14 @@ def _explaining(reader: "Chooser", choice: "TokenChoice", seconds: float = 0.0) 
 def _explain(run: "ChoiceRun", reader: "Chooser", progress: Progress, seconds: float = 0.0) -> Explained:
     words, groups = hidden_words(run, seconds)
     found, lacking = {}, {}
+    methods = len(later.attribution_methods.METHODS)
+    of_spans = bool(run.trace.source.span_choices)
+    untested = _too_many(run, len(words), methods) if of_spans else ""
     # How many points are enough, and how many sets of hidden words differ, is known only afterwards.
     most = (
-        len(later.attribution_methods.METHODS)
+        methods
         + later.attribution_methods.MOST_POINTS
-        + later.attribution_methods.most_runs(
-            len(words), len(later.attribution_methods.METHODS) + later.attribution_methods.DRAWS
-        )
+        + later.attribution_methods.most_runs(len(words), 0 if untested else methods + later.attribution_methods.DRAWS)
     )
 
     def points_taken(before: int, points: int) -> None:
@@ -109,8 +110,6 @@ def _explain(run: "ChoiceRun", reader: "Chooser", progress: Progress, seconds: f
         else float(each.read.sum()) - float(scores[method].sum())
         for method, each in found.items()
     }
-    of_spans = bool(run.trace.source.span_choices)
-    untested = _too_many(run, len(words), len(found)) if of_spans else ""
     orders = (
         []
         if untested

@@ -127,8 +127,11 @@ def show(task: "Task[Explained]", choice: str, *, key: str, name: str) -> None:
         _show_test(explained, names, choice, key=key, name=name)
     if certainty := integration_sentence(explained):
         terms.caption(certainty)
-    for method, why in explained.lacking.items():
-        st.info(plain(_("{method}: {reason}", method=names[method], reason=why)), icon=":material/info:")
+    if explained.lacking:
+        reasons = (
+            plain(_("{method}: {reason}", method=names[each], reason=why)) for each, why in explained.lacking.items()
+        )
+        st.info("\n\n".join(reasons), icon=":material/info:")
     with st.expander(_("The methods"), key=f"{key}-methods"):
         terms.markdown(_(METHODS_IN_WORDS))
     controls.table_button(_("Table (CSV)"), partial(numbers, explained), name)

@@ -73,6 +73,11 @@ def test_the_three_attentions_are_those_of_the_eager_model(
         for layer, weights in enumerate(expected[name]):
             torch.testing.assert_close(trace.weights(site, layer), weights[0], atol=1e-5, rtol=0)
             assert trace.head_output_deviation(site, layer) <= trace.head_output_tolerance(site, layer)
+    # Of a memory that is longer than it is wide, the keys of all layers are made when they are asked for.
+    inputs = trace.attention("decoder.cross", 0)
+    first, again = inputs.key, inputs.key
+    assert (first is again) == (len(trace.source_tokens) <= speech_zoo.STACKS["d_model"])
+    assert torch.equal(first, again)
     assert trace.source.kind == "sound"
     assert len(trace.source_tokens) == expected.encoder_last_hidden_state.size(1)
 
@@ -314,3 +319,11 @@ def test_a_spoiled_folder_is_refused_with_what_is_wrong(speech: Folder, tmp_path
     folder = copied(speech("whisper"), tmp_path)
     change(folder)
     refused(folder, words)
+
+
+def test_an_encoder_of_speech_joined_with_any_decoder_is_refused_in_a_sentence(speech: Folder, tmp_path: Path) -> None:
+    encoder = transformers.Wav2Vec2Config.from_pretrained(speech("wav2vec2"))
+    decoder = transformers.BertConfig(hidden_size=32, num_hidden_layers=2, num_attention_heads=2, intermediate_size=40)
+    config = transformers.SpeechEncoderDecoderConfig.from_encoder_decoder_configs(encoder, decoder)
+    transformers.SpeechEncoderDecoderModel(config=config).save_pretrained(tmp_path)
+    refused(tmp_path, "an encoder of speech joined with a decoder")
