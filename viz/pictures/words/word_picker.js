@@ -217,8 +217,10 @@ class WordPicker extends View {
     if (index < 0 || !this.chosen[0].includes(index)) this.show([index < 0 ? [] : [index], []]);
   }
 
-  /** @param {Chosen} chosen */
-  show(chosen) {
+  /** @param {Chosen} given */
+  show(given) {
+    // What is chosen in another text can be told before that text is here.
+    const chosen = /** @type {Chosen} */ (given.map((side) => side.filter((index) => index in this.places)));
     const isOther = String(chosen) !== String(this.chosen) || !this.root.dataset.ready;
     this.chosen = chosen;
     const [from, to] = chosen;
