@@ -59,7 +59,7 @@ def masked_weights(q: Tensor, k: Tensor) -> Tensor:
 
 
 def feed_forward(x: Tensor, w_1: Tensor, b_1: Tensor, w_2: Tensor, b_2: Tensor, gain: Tensor, bias: Tensor) -> Tensor:
-    """Normalise x [position, d_model], run the network on each position, and add the result to x (§3.1, §3.3)."""
+    """Normalise x [position, d_model], run the network (§3.3), add x: pre-norm; in §3.1 the norm is after the sum."""
     mean = x.mean(dim=-1, keepdim=True)
     variance = x.var(dim=-1, keepdim=True, unbiased=False)
     normed = gain * (x - mean) / (variance + 1e-5).sqrt() + bias

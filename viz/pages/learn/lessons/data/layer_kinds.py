@@ -100,7 +100,8 @@ def operations(shipped: "Shipped", *, width: int) -> View:
         log_x=True, log_y=True,
     )  # fmt: skip
     caption = said(
-        "n²d, nd², knd² and rnd at d = {width}, k = {kernel}, r = {window}. Dotted line: n = d.",
+        "n²d, nd², knd² and rnd at d = {width}. k = {kernel} and r = {window} are examples; the paper names no values. "
+        "Dotted line: n = d.",
         width=width, kernel=KERNEL, window=WINDOW,
     )  # fmt: skip
     return View(picture, found, caption, _FULL)

@@ -321,24 +321,28 @@ def sureness(shipped: "Shipped", *, text: str, target: str, presets: list[str]) 
     return View(picture, found, caption, FullPage("experiments", choices))
 
 
-def gradient(shipped: "Shipped", *, text: str, word: str) -> View:
-    """The gradient of a step's loss by its logits, p − target, for the token that is right and its strongest rivals."""
+def gradient(shipped: "Shipped", *, text: str, word: str, percent: int) -> View:
+    """The gradient of a step's smoothed loss by its logits, p − target: of the right token and its strongest rivals."""
     trace, translator = shipped.trace(text), shipped.translator
     at = shipped.row(trace, DECODER, word)
     log_probs = step_log_probs(translator, text, trace.target_ids[: at + 1])
     right = trace.steps[at].token_id
-    slopes = (log_probs.exp() - smoothed_target(len(log_probs), right, 0.0)).numpy()
+    epsilon, p = percent / 100, log_probs.exp().numpy()
+    target = smoothed_target(len(p), right, epsilon).numpy()
+    slopes = p - target
     shown = np.argsort(-np.abs(slopes))[:CANDIDATES]
     names = [display_token(translator.all_tokens()[one]) for one in shown]
     rival = next(at for at, one in enumerate(shown) if one != right)
     found: dict[str, float | str] = {
-        "word": word, "of_word": float(slopes[right]), "rival": spoken(names[rival]), "right": float(1 + slopes[right]),
+        "word": word, "of_word": float(slopes[right]), "rival": spoken(names[rival]), "right": float(p[right]),
         "of_rival": float(slopes[shown[rival]]), "sum": abs(float(slopes.sum())),
+        "epsilon": epsilon, "target": float(target[right]), "unsmoothed": float(p[right] - 1),
     }  # fmt: skip
     picture = Bars(labels=names, series={said("gradient"): slopes[shown]}, number=said("∂ loss / ∂ logit"))
     caption = said(
-        "A training step moves each logit in the direction opposite to its bar: a bar to the left of 0 means that the "
-        "logit is raised."
+        "Loss of one token, smoothed with ε = {epsilon}. A training step moves each logit in the direction opposite to "
+        "its bar: a bar to the left of 0 means that the logit is raised.",
+        epsilon=epsilon,
     )
     choices = {"text": text, "step": at, "step_chosen": True}
     return View(picture, found, caption, FullPage("decoding", choices))

@@ -166,6 +166,18 @@ def test_the_loss_of_a_step_is_that_of_torch(shipped: Shipped) -> None:
     assert found["loss"] == pytest.approx(float(F.cross_entropy(logits, right)), rel=1e-3)
 
 
+def test_the_gradient_of_a_step_is_that_of_torch_with_the_same_smoothing(shipped: Shipped) -> None:
+    found, trace = training.gradient(shipped, text=TEXT, word="es", percent=10).found, shipped.trace(TEXT)
+    at = next(row for row, step in enumerate(trace.steps) if step.token == "▁es")
+    with torch.inference_mode():
+        logits = shipped.translator.model(torch.tensor([trace.source_ids]), torch.tensor([trace.target_ids]))[0, at]
+    own, right = logits.clone().requires_grad_(), trace.steps[at].token_id
+    (slopes,) = torch.autograd.grad(F.cross_entropy(own, torch.tensor(right), label_smoothing=0.1), own)
+    assert found["of_word"] == pytest.approx(float(slopes[right]), rel=1e-3)
+    others = torch.cat([slopes[:right], slopes[right + 1 :]])
+    assert found["of_rival"] == pytest.approx(float(others[others.abs().argmax()]), rel=1e-3)
+
+
 @pytest.mark.parametrize("index", [0, 50, 100])
 def test_the_loss_over_certainty_is_that_of_torch(shipped: Shipped, index: int) -> None:
     picture = training.loss_over_certainty(shipped, percent=10).picture
