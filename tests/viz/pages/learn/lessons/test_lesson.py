@@ -136,7 +136,10 @@ def test_an_exercise_names_a_tab_of_its_page_and_a_step_that_has_something_to_ex
 
 def test_a_text_that_names_a_lesson_by_its_number_means_one_that_there_is() -> None:
     """Lessons are counted from 0; one that was put in between moves the others."""
-    about = {13: "it", 12: "ablations", 14: "often-said", 2: "scaled-dot-product", 3: "many-heads", 5: "feed-forward"}
+    about = {
+        2: "scaled-dot-product", 3: "many-heads", 5: "feed-forward", 9: "loss", 12: "ablations", 13: "it",
+        14: "often-said",
+    }  # fmt: skip
     names = list(lessons())
     texts = [text for lesson in lessons().values() for step in lesson.steps for text in said_in(step)]
     named = {int(number) for text in texts for number in re.findall(r"[Ll]esson (\d+)", text)}
