@@ -123,7 +123,7 @@ def describe(reader: Reader) -> Description:
             each = said("{layers} of {least} to {most} heads", layers=layers, least=least, most=most_heads)
         rows.append((SITES[site], each))
     if abilities.proof is not None:
-        rows.insert(1, (said("Proof"), abilities.proof.verdict))
+        rows.insert(1, (said("Verification"), abilities.proof.verdict))
     if abilities.whole is not None:
         rows[2:2] = _tensors(abilities.whole)
     if (others := _layers_without_attention(model, reader)) is not None:

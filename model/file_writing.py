@@ -207,7 +207,7 @@ def check_writable(path: Path, inside: Path | None = None) -> None:
     with said_plainly(path):
         if path.is_dir() and not (inside and path.is_symlink()):
             raise DataError(
-                "{path} is a folder. Give the name of a file, for example of one in that folder.", path=path
+                "{path} is a folder. Give the path of a file, for example of a file in that folder.", path=path
             )
         if not path.parent.is_dir():
             message = "There is no folder {parent}, so {name} cannot be written."

@@ -342,7 +342,7 @@ def edits_without(model: Transformer, off: PartOff) -> dict[str, Edit]:
     config = model.config
     if off.part == "positions":
         if config.positions == "none":
-            raise EditError("This model was trained without positions, so they cannot be removed.")
+            raise EditError("This model was trained without positional encodings, so they cannot be removed.")
         return {f"{stack}.embedding.hook_positional": torch.zeros_like for stack in ("encoder", "decoder")}
     heads = {site: (config.num_heads,) * config.layers_of(site) for site in SITES}
     places = places_of(off, heads)

@@ -304,7 +304,7 @@ def open_run(arguments: argparse.Namespace, origin: checkpoint.Checkpoint | None
     folder = arguments.run
     if (folder / checkpoint.CONFIG).exists() and (folder / checkpoint.TOKENIZER).exists():
         if read_run(folder)[0] != config:
-            message = "{folder} contains a run with other settings; resume with those, or give another folder."
+            message = "{folder} contains a run with different settings; resume with those, or give another folder."
             raise ConfigError(message, folder=folder)
         return
     make_folder(folder)

@@ -411,7 +411,7 @@ class TrainingRun:
         ]
         if others:
             message = (
-                "{folder} contains a run with other settings ({others}); resume with those, or give another folder."
+                "{folder} contains a run with different settings ({others}); resume with those, or give another folder."
             )
             raise ConfigError(message, folder=self.files.folder, others="; ".join(others))
         try:

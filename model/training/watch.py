@@ -104,7 +104,8 @@ class Watch(TrainerCallback):
         """See `TrainerCallback`."""
         if args.deepspeed or args.fsdp:
             raise ConfigError(
-                "A model whose weights are spread over several machines cannot be watched. Remove the callback."
+                "A model whose weights are sharded over several devices (DeepSpeed, FSDP) cannot be watched. "
+                "Remove the callback."
             )
         if state.is_world_process_zero:
             self.begin(state.global_step)

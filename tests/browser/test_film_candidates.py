@@ -123,7 +123,7 @@ def test_the_picture_has_what_the_player_shows(page: Page, serve: Serve, tmp_pat
     assert download.value.suggested_filename == "headlight-film-step3.svg"
     download.value.save_as(tmp_path / "film.svg")
     text = "".join(ET.parse(tmp_path / "film.svg").getroot().itertext())
-    for shown in ("▁überquerte", "Cross-attention", "Self-attention", "Rows so far", "Entropy", "▁tired"):
+    for shown in ("▁überquerte", "Cross-attention", "Self-attention", "up to this step", "Entropy", "▁tired"):
         assert shown in text, shown
     groups = (tmp_path / "film.svg").read_text(encoding="utf-8").count("crispEdges")
     assert groups == 4 + 4 + 1 + 1

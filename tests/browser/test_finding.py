@@ -119,7 +119,7 @@ HOMES: dict[str, tuple[str, str, str]] = {
     "When in training does a head learn its job?": ("Experiments", "tab:Through training", ".st-key-training-film"),
     "How many parameters does the model have?": ("Model", "section:Overview", ".st-key-parameters"),
     "What was it trained on?": ("Model", "section:Data and training", "table[aria-label='Training data']"),
-    "How good are its translations?": ("Model", "section:Scores", "table[aria-label='Scores of each set']"),
+    "How good are its translations?": ("Model", "section:Scores", "table[aria-label='Scores on each set']"),
     "What does a long text cost?": ("Model", "section:Masks, positions and cost", "text=Multiply-adds, millions"),
 }
 

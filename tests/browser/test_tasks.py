@@ -172,7 +172,7 @@ def test_an_engineer_adds_a_bert_reads_one_of_its_heads_and_takes_picture_table_
     page.get_by_role("button", name="Add", exact=True).click()
     # Known by its own name, as what it is, and how exactly it is shown.
     expect(page.get_by_role("combobox", name="Checkpoint")).to_have_value("my-bert")
-    expect(page.get_by_text(re.compile("^Proof: exact"))).to_be_visible()
+    expect(page.get_by_text(re.compile("^Verification: exact"))).to_be_visible()
     expect(page.get_by_role("textbox", name="Text", exact=True)).to_be_visible()
     expect(page.get_by_text(re.compile("translat", re.IGNORECASE)).locator("visible=true")).to_have_count(0)
     assert str(tmp_path) not in page.url

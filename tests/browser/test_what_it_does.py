@@ -27,7 +27,7 @@ REAL: Final = [Path(folder) for folder in os.environ.get("HEADLIGHT_REAL_MODELS"
 def seconds_to_answer(page: Page, url: str, folder: Path) -> float:
     """Open a head of a model that is proved, and wait until the page says what it does: nothing is pressed."""
     page.goto(f"{url}/?checkpoint={folder.name}&head=L5H2")
-    verdict = page.get_by_test_id("stSidebar").get_by_text(re.compile("^Proof: "))
+    verdict = page.get_by_test_id("stSidebar").get_by_text(re.compile("^Verification: "))
     expect(verdict).to_be_visible(timeout=1_000 * PATIENCE)
     expect(page.locator(".st-key-open-head canvas, .st-key-open-head svg").first).to_be_visible()
     begun = time.monotonic()

@@ -50,8 +50,8 @@ _REFUSED, NOT_OPENED = said("cannot be opened"), said("made when it is opened")
 _TASKS: Final[Mapping[str, Message]] = {
     "transcribe": said("What is said"),
     "transcribe-timestamps": said("What is said, with timestamps"),
-    "translate": said("Its English translation"),
-    "translate-timestamps": said("Its English translation, with timestamps"),
+    "translate": said("English translation"),
+    "translate-timestamps": said("English translation, with timestamps"),
 }
 #: The sides of a model that compares pictures with texts → how they are called.
 _SIDES: Final[Mapping[str, Message]] = {"picture": said("Pictures"), "text": said("Texts")}

@@ -49,7 +49,7 @@ _SMALL_NOTE: Final = said("All small translators were trained for 2,000 steps on
 _INDUCTION: Final = said(
     "Letters that repeat: the heads of layer 2 find where a letter occurred before, and copy the next."
 )
-_TRAINING: Final = said("Each frame shows the same model at another step of its training.")
+_TRAINING: Final = said("Each frame shows the same model at a different step of its training.")
 _SWITCHED_OFF: Final = said("The head that links “it” to its noun is switched off: what is written now?")
 _KEPT: Final = said(
     "This page contains only the answers along the largest shares, at most four steps back. Other bars, cells and "

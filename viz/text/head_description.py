@@ -98,14 +98,15 @@ _UNUSUAL: Final[Mapping[str, tuple[str, str]]] = {
     ),
     "by distance": (
         said(
-            "More than most heads, attends by distance: this explains {value} of the variation in its weights, {rank}."
+            "Attends by distance more than most heads do: distance explains {value} of the variation in its "
+            "weights, {rank}."
         ),
         "",
     ),
     "same keys": (
         said(
-            "More than most heads, attends to the same tokens in every row: this explains {value} of the variation in "
-            "its weights, {rank}."
+            "Attends to the same tokens in every row more than most heads do: the key alone explains {value} of "
+            "the variation in its weights, {rank}."
         ),
         "",
     ),
@@ -258,7 +259,10 @@ def _answer(description: "HeadDescription") -> Line:
     numbers = [share, *_spread(main, description), *parts, even, _rival(main), texts, _at_rest(description)]
     if description.tells_sources and main.metric in _SOURCES:
         numbers.append(
-            _("source of a token: the source token to which all heads together attend most when it is written and read")
+            _(
+                "source of a token: the source token to which all heads together attend most when the token is "
+                "written and read"
+            )
         )
     return Line(_rule(description, main), with_commas(numbers))
 
@@ -372,12 +376,12 @@ def _unusual(main: "Number", description: "HeadDescription") -> str:
     value, rank = _amount(main), _rank(main)
     if main.metric == "same keys" and main.rank > _FIRST * main.heads:
         return _(
-            "Attends to the same tokens in every row: this explains {value} of the variation in its weights.",
+            "Attends to the same tokens in every row: the key alone explains {value} of the variation in its weights.",
             value=value,
         )
     if main.metric in _UNUSUAL:
         return _(_UNUSUAL[main.metric][main.value < main.middle], value=value, rank=rank)
-    message = "More than most heads, it attends to {where}: {value} of its free weight, {rank}."
+    message = "Attends to {where} more than most heads do: {value} of its free weight, {rank}."
     return _(message, where=_if_any(_(_where(main.metric, description)), main), value=value, rank=rank)
 
 
@@ -408,7 +412,10 @@ def _more(more: "More", description: "HeadDescription") -> Line:
             )
             return Line(_(message, words=words, where=where, share=share, usual=usual))
         case "columns":
-            message = "Attends to the same tokens in every row: this explains {value} of the variation in its weights."
+            message = (
+                "Attends to the same tokens in every row: the key alone explains {value} of the variation in its "
+                "weights."
+            )
             liked = [_("{token} {times}×", token=token, times=times) for token, times in _liked(description)]
             return Line(_(message, value=share), with_commas(liked))
         case "unusual":

@@ -22,7 +22,7 @@ _ONE: Final[Mapping[str, Message]] = {
     "token_type": said("token type"),
     "beginning": said("embedding and position"),
     "bias": said("learned constants"),
-    "reading": said("how it is read"),
+    "reading": said("difference in reading"),
     "distance": said("distance between query and key"),
 }
 

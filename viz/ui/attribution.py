@@ -76,7 +76,7 @@ _REST: "Final[Mapping[Kind, tuple[str, str]]]" = {
     ),
     "encoder": (
         said("The rest"),
-        said("The mask cannot be hidden from itself: it counts as “the rest”, with other special tokens."),
+        said("The mask token cannot be hidden from itself; it counts as “the rest”, with the other special tokens."),
     ),
 }
 

@@ -202,7 +202,8 @@ def _searched(described: Described, head: "HeadName", strength: Strength, wanted
     own = strength.values[[strength.order[place] for place in places]].mean()
     all_texts = strength.values[list(strength.order)].mean()
     frame.caption(
-        "{found:,} of {count:,} texts, {share:.0%} of the corpus: {mean} on average; all texts {all_texts}.",
+        "{found:,} of {count:,} texts ({share:.0%}) contain it. Their mean is {mean}; the mean of all texts is "
+        "{all_texts}.",
         found=len(places),
         count=len(strength.values),
         share=len(places) / len(strength.values),

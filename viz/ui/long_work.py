@@ -166,7 +166,7 @@ def show_progress(job: Job[Result], key: str) -> DeltaGenerator:
     with st.container(horizontal=True, vertical_alignment="center"):
         bar = st.progress(job.progress.share, text=job.text)
         if (own := job.own_before) is not None:
-            st.button(_("Stop the other"), key=f"{key}-stop-other", icon=":material/stop:", on_click=own.stop)
+            st.button(_("Stop the other job"), key=f"{key}-stop-other", icon=":material/stop:", on_click=own.stop)
         st.button(_("Stop"), key=f"{key}-stop", icon=":material/stop:", disabled=job.stopping, on_click=job.stop)
     return bar
 

@@ -236,7 +236,7 @@ def _about_model(place: "DeltaGenerator") -> bool:
     verdict = models.verdict(choice)
     with place.container():
         if verdict is not None:
-            terms.caption(_("Proof: {verdict}", verdict=verdict))
+            terms.caption(_("Verification: {verdict}", verdict=verdict))
         _offered_languages(choice)
     return verdict != models.NOT_OPENED
 

@@ -346,7 +346,7 @@ def check_heads(heads: Heads, chosen: Collection[HeadName]) -> None:
         layers = heads.get(site, ())
         named: dict[str, object] = {"head": head, "layer": layer, "site": site}
         if not layers:
-            message = "There is no head {head} in layer {layer} of {site!r}; sites are {sites}."
+            message = "There is no head {head} in layer {layer} of {site!r}; the model's attentions are {sites}."
             raise EditError(message, sites=", ".join(heads), **named)
         message = (
             "There is no head {head} in layer {layer} of {site!r}; layers run from 0 to {last_layer}, heads from 0 to "

@@ -537,7 +537,10 @@ class HeldRun:
         for number, c, _, _ in self._walk(asked, through_networks):
             if number == wanted:
                 return list(asked.rows), self._put_out(sublayer, asked.rows, c)[0]
-        message = "{part} adds nothing to what is asked here: it comes later, or belongs to the other stack."
+        message = (
+            "{part} adds nothing to the quantity asked about: it comes later, or belongs to the other half of "
+            "the model (encoder or decoder)."
+        )
         raise TraceError(message, part=f"{sublayer.stack} {sublayer.kind} {sublayer.layer + 1}")
 
     def _attention_read(

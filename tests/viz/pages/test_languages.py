@@ -42,7 +42,7 @@ def test_every_page_opens(app: AppTest, root: Path, page: str) -> None:
     page_of = healthy(opened(app, page))
     if page == MODEL:
         shown = " ".join(str(element.value) for element in (*page_of.markdown, *page_of.html, *page_of.caption))
-        assert "Proof: exact" in shown
+        assert "Verification: exact" in shown
         assert "2 layers of 4 heads" in shown
         assert "big (paper)" in shown
 

@@ -177,8 +177,8 @@ def _say_gain(found: "FoundSet") -> None:
     if found.gain is None or found.gain_without_lag is None:
         return
     frame.caption(
-        "The error of this set is below that of the model's own set by {gain} s, and by {less_lag} s after "
-        "subtracting the lag. If an interval contains 0, nothing was gained, which is a valid result.",
+        "The error of this set of heads is below that of the model's own set by {gain} s, and by {less_lag} s "
+        "after subtracting the lag. If an interval contains 0, nothing was gained, which is a valid result.",
         gain=_interval(found.gain),
         less_lag=_interval(found.gain_without_lag),
     )

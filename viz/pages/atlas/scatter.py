@@ -117,7 +117,7 @@ def _draw(
             open_head = common.site, common.layer, common.head
             # A new key with every head: plotly's own selection would make a second click on a head undo the first.
             key = f"atlas-scatter-{common.site}-{common.layer}-{common.head}"
-            label = _("Every head as a point: {across} and {up}", across=axes[0].title, up=axes[1].title)
+            label = _("Each head as a point: {across} against {up}", across=axes[0].title, up=axes[1].title)
             figure = scatter(points, axes[0], axes[1], selected=open_head, marked=marked, named=named)
             frame.chart_of_heads(figure, key, name, label, on_several=partial(_take, every))
             frame.caption(

@@ -40,13 +40,13 @@ _OV_OF_DECODER: Final = said(
     "the token itself among {num_vocabulary:,} tokens; 1 if the head copies it."
 )
 _WITHOUT_POSITIONS: Final = said(
-    "The weights that follow from the embeddings alone, without positions and without what earlier layers add. If the "
-    "head's map in “All heads” differs, the head depends on context from earlier layers."
+    "Weights computed from the embeddings alone, without positions and without what earlier layers add. If the "
+    "head's map in “All heads” differs, the head depends on positions or on context from earlier layers."
 )
 _AT_A_DISTANCE: Final = said(
-    "The weights that follow from the embeddings alone, without what earlier layers add, with every key {distance:,} "
-    "tokens before its query. If the head's map in “All heads” differs, the head depends on the real distances or on "
-    "context from earlier layers."
+    "Weights computed from the embeddings alone, without what earlier layers add, with every key {distance:,} "
+    "tokens before its query. If the head's map in “All heads” differs, the head depends on the real distances "
+    "or on context from earlier layers."
 )
 _LINKS: Final = (html.Column(said("Query")), html.Column(said("Key")), html.Column("q·k ÷ √dₖ", is_number=True))
 

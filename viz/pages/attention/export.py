@@ -239,9 +239,11 @@ def _as_shown(trace: "Trace", site: str, layer: int, head: int) -> list[Offer]:
     queries, keys = values.shape
     numbers = {"measure": shown(measure.label), "queries": queries, "keys": keys}
     if common.whole_words:
-        inside = _("{measure} between {queries} × {keys} words, as “All heads” shows them now", **numbers)
+        inside = _("{measure} of {queries} query words over {keys} key words, as “All heads” shows them now", **numbers)
     else:
-        inside = _("{measure} between {queries} × {keys} tokens, as “All heads” shows them now", **numbers)
+        inside = _(
+            "{measure} of {queries} query tokens over {keys} key tokens, as “All heads” shows them now", **numbers
+        )
     make = partial(trace_tables.matrix, values, opened.queries.labels, opened.keys.labels)
     name = f"{head_name(site, layer, head)} {common.measure} {between}"
     return [_csv(trace, _("Current view"), inside, make, name, _NUMBER * values.size)]

@@ -272,7 +272,7 @@ def _maps(reader: "Chooser", asked: Question, known: EveryHead, head: tuple[str,
         figure = every_head_map(
             -changes,
             heads,
-            title=_("nats lost"),
+            title=_("log-odds lost (nats)"),
             bound=bound,
             flips=known.flips(changes),
             framed=head,
@@ -376,7 +376,7 @@ def _many(reader: "Chooser", asked: Question, of_set: tuple[Question, ...], know
             is_one = controls.segmented("cause_scope", _("Shown for"), scopes) == "pair"
         controls.segmented(
             "replacement",
-            _("In place of a head"),
+            _("Head output replaced by"),
             INSTEAD_LABELS,
             help_text=_(
                 "Zero removes the head's whole output. The mean of the output over all rows of the set’s sentences "

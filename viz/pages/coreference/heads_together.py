@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 LETTERS: Final = "AB"
 SPARE_LABELS: Final = {False: said("These heads"), True: said("All but these")}
 OTHERS_LABELS: Final[dict[OthersOf, str]] = {
-    "layer": said("their layers"),
-    "attention": said("their attentions"),
+    "layer": said("the same layers"),
+    "attention": said("the same attentions"),
     "model": said("the whole model"),
 }
 #: How many heads are named; of more, their number is given.

@@ -84,8 +84,8 @@ def _offer_trees(trace: "Trace", selection: Selection) -> None:
     show_offer(
         _("Beam search"),
         _(
-            "JSON: every hypothesis that a beam of {width} with a length penalty of {penalty:g} compared, with "
-            "its score and its outcome",
+            "JSON: every hypothesis that beam search with beam width {width} and length penalty {penalty:g} "
+            "compared, with its score and its outcome",
             width=width,
             penalty=penalty,
         ),

@@ -249,8 +249,9 @@ def _how_to_read(found: Comparison, *, is_proposed: bool) -> str:
     if not is_proposed or farthest is None:
         return how
     opens_on = _(
-        "The tab first shows {reference} and the model whose translation of this sentence is least similar to it by "
-        "chrF (in case of a tie, the first in the table below): **{farthest}**, with {least:.1f} of 100.",
+        "At first the tab shows {reference} and the model whose translation has the lowest chrF against that of "
+        "{reference}: **{farthest}**, with {least:.1f} of 100. (If several are equal, it is the first in the "
+        "table below.)",
         reference=reference,
         farthest=wording.label(farthest),
         least=min(output.likeness for output in found.outputs),
@@ -362,9 +363,9 @@ def _worth_in_words(results: "AblationResults", rows: Sequence[Row], sets: Seque
         *_of_one_part(rows, sets),
         _noise(rows, sets),
         _(
-            "**Table 3** is the paper's result on newstest2013 minus 25.8, the result of its base model, which was "
-            "trained far longer and has {times:.0f} times as many parameters. The table has no row without positions "
-            "or without residual connections.",
+            "**Table 3** is the paper's result on newstest2013 minus 25.8, the result of its base model, which "
+            "was trained far longer and has {times:.0f} times as many parameters. The table has no row without "
+            "positional encodings or without residual connections.",
             times=PAPER_PARAMETERS / _millions(results),
         ),
     )

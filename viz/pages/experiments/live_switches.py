@@ -90,7 +90,7 @@ def _widgets(abilities: "Abilities") -> tuple[int | None, int]:
 
 def _name(off: "PartOff") -> str:
     names: dict[Part, str] = {
-        "positions": _("No positions"),
+        "positions": _("No positional encodings"),
         "scaling": _("No division by √dₖ"),
         "heads": _("Only H{head} of each attention", head=off.kept_head + 1),
         "residuals": _("No residual connections"),

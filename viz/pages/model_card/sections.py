@@ -193,7 +193,7 @@ def _measured(metrics: "Metrics") -> None:
         "probable token at each step; beam search keeps several hypotheses."
     )
     if metrics.scores:
-        st.html(table(*facts.scores(metrics), label=_("Scores of each set")))
+        st.html(table(*facts.scores(metrics), label=_("Scores on each set")))
         with st.expander(_("Commands for these measurements"), key="card-commands"):
             st.code("\n".join(score.command for score in metrics.scores), language=None, wrap_lines=True)
         signatures = dict.fromkeys(score.signature for score in metrics.scores)

@@ -47,7 +47,7 @@ def test_it_opens_on_the_full_model_and_the_one_that_is_farthest_and_leaves_the_
     assert shown[0] == "full"
     assert len(shown) == 2
     text = said(app)
-    assert "exactly the same" in text if "no-positions" in shown else "least similar to it" in text
+    assert "exactly the same" in text if "no-positions" in shown else "lowest chrF" in text
     assert "compared with it" in text
     assert "Differences from the full model are" in text
     assert "The sentence:" not in text

@@ -29,7 +29,13 @@ def opened(app: AppTest, **choices: object) -> AppTest:
 
 def test_the_sentence_is_translated_without_each_part_of_any_layer(app: AppTest) -> None:
     shown = said(opened(app))
-    for name in ("No positions", "No division by √dₖ", "Only H1 of each attention", "No residual", "No layer norms"):
+    for name in (
+        "No positional encodings",
+        "No division by √dₖ",
+        "Only H1 of each attention",
+        "No residual",
+        "No layer norms",
+    ):
         assert name in shown
     assert "not the same as training without it" in shown
     # The layer, and the head that stays, can be chosen.

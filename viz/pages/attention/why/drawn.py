@@ -320,7 +320,7 @@ class Drawn:
         named = [(_("query"), reason.query.total, "q"), (_("keys"), reason.keys.total, "k")]
         rows = [Row(name, total, code, code, is_chosen=code == side) for name, total, code in named]
         if reason.there is None:
-            return Group(_("The same number, by the parts of the query or of the keys"), rows, 2, is_main=False)
+            return Group(_("The same score, split by the parts of the query or of the keys"), rows, 2, is_main=False)
         if reason.distance:
             rows.append(Row(_("distance between query and key"), reason.distance, "", "", _REFUSED["distance"]))
         return Group(_("Query or keys?"), rows, len(rows), is_main=False)

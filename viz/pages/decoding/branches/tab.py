@@ -293,7 +293,7 @@ def _offer(trace: "Trace") -> None:
     numbers = {"token": token, "share": percent(exp(rival.log_prob)), "written": chosen}
     with st.container(horizontal=True, vertical_alignment="center"):
         terms.markdown(
-            _("The probability of “{token}” is {share}; relative to “{written}”: {ratio}.", ratio=ratio, **numbers)
+            _("The probability of “{token}” is {share}: {ratio} than that of “{written}”.", ratio=ratio, **numbers)
             if ratio
             else _("The probability of “{token}” is {share}, about that of “{written}”.", **numbers),
             width="content",

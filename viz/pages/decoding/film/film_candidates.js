@@ -25,7 +25,7 @@ export const formatSigned = (value) =>
 
 /** What stands above the bars: their scale, and what the last column is, without a filter and with one. */
 const SCALE_TITLE = said("From 0.001% to 100%: each line means ten times the probability of the one before");
-const [LAST_COLUMN, LAST_COLUMN_FILTERED] = [said("relative to ✓"), said("sampled")];
+const [LAST_COLUMN, LAST_COLUMN_FILTERED] = [said("p relative to ✓"), said("sampled")];
 
 /** What is said of a step beside its candidates, and what that means. */
 const NUMBERS = [
@@ -90,7 +90,7 @@ class CandidateRow {
   /** What a click does. @param {string} token @param {string} ratio of its probability @param {string} written to that of this one */
   wouldWrite(token, ratio, written) {
     if (!ratio) return _("Write {token} instead and continue decoding", { token });
-    return _("Write {token} instead and continue decoding; relative to {written}: {ratio}", { token, ratio, written });
+    return _("Write {token} instead and continue decoding; its probability relative to {written}: {ratio}", { token, ratio, written });
   }
 }
 

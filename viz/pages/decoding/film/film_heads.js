@@ -32,7 +32,7 @@ const PANELS_STACKED_BELOW = 560;
 const HOW_TO_READ = said(
   "Each row is the row that one head adds in this step; the lighter a column, the more weight on its token. Click a row to choose its head; several heads of one layer can be chosen. Lines lead from a row's token, below, to the source tokens, above; those of earlier rows are faint.",
 );
-const HOW_TO_READ_TRIANGLE = said("{sentences} The triangle shows all rows so far of the head chosen last.");
+const HOW_TO_READ_TRIANGLE = said("{sentences} The triangle shows all rows up to this step for the most recently chosen head.");
 
 // As viz/ui/token_labels.py says it.
 const ROWS_WRITE = said(
@@ -316,7 +316,7 @@ export class FilmHeads {
     const names = [head, ...also].sort((a, b) => a - b).map((each) => this.nameOf(this.cross, layer, each));
     const own = this.nameOf(this.self, layer, head);
     this.fan.title.textContent = _("Lines of {heads}", { heads: names.join(_(", ")) });
-    this.triangle.title.textContent = _("Rows so far of {head}", { head: own });
+    this.triangle.title.textContent = _("Rows of {head} up to this step", { head: own });
     for (const { canvas, title } of [this.fan, this.triangle]) canvas.ariaLabel = title.textContent;
     if (this.header.asks) this.askWhy(layer, head);
   }

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 #: Pieces of a run's settings that say what was trained.
 _TOLD: Final[Mapping[str, Message]] = {
     "preset": said("preset {value}"),
-    "num_layers": said("layers {value}"),
-    "num_heads": said("heads {value}"),
+    "num_layers": said("layers: {value}"),
+    "num_heads": said("heads: {value}"),
     "d_model": said("d_model {value}"),
     "seed": said("seed {value}"),
 }
@@ -147,7 +147,7 @@ def _widgets(opened: data.OpenFilm) -> tuple[str, int, str]:
     chosen = controls.dropdown("film_site", _("Attention"), labels, width=155)
     sentence = controls.dropdown("film_sentence", _("Sentence"), sentences, width=270)
     lines = {name: METRICS[name].name for name in OF_FILMS if name in offered}
-    return chosen, sentence, controls.dropdown("film_metric", _("Lines"), lines, width=165) if lines else ""
+    return chosen, sentence, controls.dropdown("film_metric", _("Metric"), lines, width=165) if lines else ""
 
 
 def _asked(opened: data.OpenFilm, view: FilmView) -> FilmState:

@@ -32,11 +32,12 @@ _STACKS: Final[dict[str, "Stack"]] = {"source": "encoder", "target": "decoder"}
 ARRANGEMENT: Final[dict["PositionLayout", str]] = {
     "interleaved": said(
         "Even dimensions contain the sine and odd ones the cosine of the same angle. On the left the angle grows "
-        "fast from token to token, on the right it hardly changes."
+        "fast from token to token; on the right it hardly changes."
     ),
     "halves": said(
         "The left half contains sines and the right half the cosines of the same angles (the paper interleaves "
-        "them). On the left of each half the angle grows fast from token to token, on its right it hardly changes."
+        "them). On the left of each half the angle grows fast from token to token; on its right it hardly "
+        "changes."
     ),
 }
 

@@ -92,7 +92,7 @@ def _width() -> int:
         message = "The paper's base model has d_k = {paper_width}. All components are sampled from N(0, 1)."
         return controls.stepped(
             "score_width",
-            _("d_k, components of a query and a key"),
+            _("d_k, number of components of each query and key"),
             WIDTHS,
             help_text=_(message, paper_width=PAPER_WIDTH),
         )

@@ -31,7 +31,7 @@ def ask(question: str, options: Sequence[str], *, has_answered: bool) -> None:
             ),
         )  # fmt: skip
     elif not classes().is_open(code):
-        frame.caption("The count of this class has ended: answers are no longer counted.")
+        frame.caption("Counting for this class has ended: answers are no longer counted.")
     elif classes().is_host(code, viewers.browser()):
         st.fragment(_bars, run_every=INTERVAL)(code, question, options)
         st.button(_("End the count"), key="class-end", icon=":material/stop:", type="tertiary", on_click=_end)

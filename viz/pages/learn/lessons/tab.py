@@ -119,7 +119,7 @@ def _caution(choice: ModelChoice) -> str:
         return _(message, name=plain(models.lessons_name()), language=known, root_variable=catalogue.ROOT_VARIABLE)
     if chosen != models.lessons_name():
         message = (
-            ":material/info: Lessons and their numbers are about {name}, whatever is chosen on the left; the other "
+            ":material/info: Lessons and their numbers use {name}, whatever is chosen on the left; the other "
             "pages show {chosen}."
         )
         return _(message, name=plain(models.lessons_name()), chosen=plain(catalogue.label(chosen)))

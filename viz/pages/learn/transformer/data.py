@@ -259,7 +259,7 @@ def cautions(trace: Trace, reader: Reader, path: TokenPath | None) -> list[str]:
         if not first.has_skip:
             found.append(_("This model was trained without residual connections: no input bypasses a sub-layer."))
     if positions == "none":
-        found.append(_("This model adds no positions."))
+        found.append(_("This model adds no positional encodings."))
     elif positions in POSITIONS and positions not in ("sinusoidal", "learned"):
         message = "Positions: {scheme}. They act within attention, so no vector is added at the bottom."
         found.append(_(message, scheme=_(POSITIONS[positions])))

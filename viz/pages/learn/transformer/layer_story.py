@@ -134,8 +134,8 @@ def _input_rows(path: "TokenPath") -> Iterator[Row]:
         title = _("Embedding of {token}", token=token)
         yield Row("embedding", title, f"E[{token}]{factor}", text, path.embedding.numpy())
         if path.positional is None:
-            text = _("This model adds no positions: the same token has the same vector at every position.")
-            yield Row("position", _("No position"), "", text)
+            text = _("This model adds no positional encodings: the same token has the same vector at every position.")
+            yield Row("position", _("No positional encoding"), "", text)
         else:
             text = _("The same for every token at this position (§3.5).")
             title = _("Position {number}", number=path.position + 1)
@@ -224,7 +224,7 @@ def _hidden_row(hidden: Float[np.ndarray, "unit"]) -> Row:
         _("Hidden units: {firing} of {count:,} are active", firing=firing, count=len(hidden)),
         "max(0, x W_1 + b_1)" if hidden.min(initial=0.0) >= 0 else _("activation(x W_1 + b_1)"),
         _(
-            "{share} of them are above 0. The strongest units, with their indices (from 0):",
+            "{share} of all hidden units are above 0. The strongest, with their indices (from 0):",
             share=percent(firing / len(hidden)),
         ),
         hidden,

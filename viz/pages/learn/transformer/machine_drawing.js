@@ -153,9 +153,9 @@ export function legendOf(columns) {
   const { header, sites, norms } = columns;
   /** @type {[string, string][]} */
   const found = [
-    ["var(--walk-stream)", norms.size ? _("stream: as wide as its norm (log scale)") : _("stream of a token")],
+    ["var(--walk-stream)", norms.size ? _("residual stream: width shows the norm (log scale)") : _("residual stream of a token")],
   ];
-  found.push(["var(--walk-self)", _("attention of one head: as wide as its weights")]);
+  found.push(["var(--walk-self)", _("attention of one head: width shows the weights")]);
   if (sites.has("decoder.cross")) found.push(["var(--walk-cross)", _("memory: the encoder's output for each token")]);
   if (header.stacks.some(({ kinds }) => kinds.flat().includes("feed_forward")))
     found.push(["var(--walk-network)", _("feed-forward: each token separately")]);

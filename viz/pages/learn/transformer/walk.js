@@ -534,7 +534,7 @@ export class Walk extends PlayerView {
         : _("{head} is pointed at “{token}”.", { head: name, token: this.columns.keyToken(site, key) });
     const told = changed
       ? _(
-          "Columns are coloured by how far their vectors move; lines are weights that change by {much} or more. Point at a column for all of its lines. Words that would change are above; the model reads the same tokens.",
+          "Columns are coloured by how far their vectors move; lines are weights that change by {much} or more. Point at a column for all of its lines. Words whose prediction would change are shown above the columns; the tokens read stay the same.",
           { much: MUCH },
         )
       : _("What that changes is unknown for this model.");

@@ -264,7 +264,7 @@ def test_experiments_say_what_they_lack(
     titles = [row["title"] for row in header_of(app)["path"]["rows"]]
     assert {"no-positions": "No position", "no-residual": "No residual connection"}[name] in titles
     said = " ".join(unlinked(caption.value) for caption in app.caption)
-    assert {"no-residual": "without residual", "no-positions": "adds no positions"}[name] in said
+    assert {"no-residual": "without residual", "no-positions": "adds no positional encodings"}[name] in said
     assert "green" in badges(app)
 
 

@@ -58,7 +58,7 @@ def strongest_off(shipped: "Shipped", *, text: str) -> View:
         Column(said("writes"), language="de"), Column(said("head")), Column(said("attends to"), language="en"),
         Column(said("weight"), is_number=True), Column("p", is_number=True), Column(said(
             "p without the head"), is_number=True),
-        Column(said("changes")),
+        Column(said("changed?")),
     )  # fmt: skip
     caption = said(
         "For each row, the cross-attention head with the largest weight is switched off; all tokens before are kept."

@@ -126,9 +126,9 @@ def brought(shipped: "Shipped", *, text: str, other: str, head: str, word: str, 
         "source": word_of_key(trace, ENCODER, int(weights.argmax())),
     }  # fmt: skip
     caption = said(
-        "One bar per part of what is read at “{read}”, traced through the feed-forward layers above it. They "
-        "add up to {total:.2f}. “How it is read”: the weights, layer norms and keys with which “{read}” is read differ "
-        "between the sentences, too. “Learned constants”: biases.",
+        "One bar per part of what is read at “{read}”, traced through the feed-forward layers above it. They add "
+        "up to {total:.2f}. “Difference in reading”: the weights, layer norms and keys with which “{read}” is "
+        "read differ between the sentences, too. “Learned constants”: biases.",
         read=read, total=step.total,
     )  # fmt: skip
     return View(_of_parts(shares), found, caption, _full(text, other, reason))

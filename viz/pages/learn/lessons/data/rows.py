@@ -89,7 +89,7 @@ def derived(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
         label=said("Scores and weights of “{row}”, which can be dragged", row=found["row"]),
     )
     caption = said(
-        "All keys of “{row}” in {head}. Drag a score or the divisor: the weights follow.",
+        "All keys for the row “{row}” in {head}. Drag a score or the divisor: the weights follow.",
         row=found["row"], head=found["head"],
     )  # fmt: skip
     full = _opened(text, site, layer, number, at)

@@ -30,7 +30,7 @@ _CAUSE: Final = {"coreference_tab": "Cause"}
 _LONGEST: Final = 120
 #: Part → the model without it.
 _WITHOUT: Final = {
-    "positions": said("without positions"),
+    "positions": said("without positional encodings"),
     "scaling": said("without scaling"),
     "heads": said("one head left"),
     "residuals": said("without residuals"),
@@ -255,7 +255,7 @@ def greedy_and_beam(shipped: "Shipped", *, text: str) -> View:
     found["verdict"] = said("No, it misses it") if is_beaten else said("Yes, it finds it")
     rows = (
         (said("greedy"), greedy, *_numbers(greedy_end)),
-        (said("beam of {width}", width=WIDTH), differing(greedy, beam), *_numbers(beam_end)),
+        (said("beam width {width}", width=WIDTH), differing(greedy, beam), *_numbers(beam_end)),
     )
     columns = (Column(said("search")), Column(said("German"), language="de"), *_NUMBERS)
     caption = said(
@@ -354,7 +354,7 @@ def alphas(shipped: "Shipped", *, text: str, percents: list[int]) -> View:
         *_NUMBERS,
     )
     caption = said(
-        "The winner of a beam of {width} with each exponent; differences from the first are marked.", width=WIDTH
+        "The winner at beam width {width} for each exponent; differences from the first are marked.", width=WIDTH
     )
     return View(Rows(columns, tuple(rows)), found, caption, _full(text, WIDTH, first / 100))
 

@@ -209,7 +209,7 @@ def tokens(shipped: "Shipped", *, text: str) -> View:
         if len(trace.source_tokens) == count
         else said("More than {words}", words=count)
     )
-    columns = (Column(said("word"), language="en"), Column(said("tokens")), Column(said("numbers in the vocabulary")))
+    columns = (Column(said("word"), language="en"), Column(said("tokens")), Column(said("token ids")))
     caption = said("Each row is a word as typed, with its tokens. ▁ marks the beginning of a word.")
     return View(Rows(columns, rows), found, caption, FullPage("model_card", {"model_section": "Overview"}))
 
