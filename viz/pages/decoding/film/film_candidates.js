@@ -90,7 +90,11 @@ class CandidateRow {
   /** What a click does. @param {string} token @param {string} ratio of its probability @param {string} written to that of this one */
   wouldWrite(token, ratio, written) {
     if (!ratio) return _("Write {token} instead and continue decoding", { token });
-    return _("Write {token} instead and continue decoding; its probability relative to {written}: {ratio}", { token, ratio, written });
+    return _("Write {token} instead and continue decoding; its probability relative to {written}: {ratio}", {
+      token,
+      ratio,
+      written,
+    });
   }
 }
 

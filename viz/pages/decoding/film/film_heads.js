@@ -32,7 +32,9 @@ const PANELS_STACKED_BELOW = 560;
 const HOW_TO_READ = said(
   "Each row is the row that one head adds in this step; the lighter a column, the more weight on its token. Click a row to choose its head; several heads of one layer can be chosen. Lines lead from a row's token, below, to the source tokens, above; those of earlier rows are faint.",
 );
-const HOW_TO_READ_TRIANGLE = said("{sentences} The triangle shows all rows up to this step for the most recently chosen head.");
+const HOW_TO_READ_TRIANGLE = said(
+  "{sentences} The triangle shows all rows up to this step for the most recently chosen head.",
+);
 
 // As viz/ui/token_labels.py says it.
 const ROWS_WRITE = said(

@@ -153,7 +153,10 @@ export function legendOf(columns) {
   const { header, sites, norms } = columns;
   /** @type {[string, string][]} */
   const found = [
-    ["var(--walk-stream)", norms.size ? _("residual stream: width shows the norm (log scale)") : _("residual stream of a token")],
+    [
+      "var(--walk-stream)",
+      norms.size ? _("residual stream: width shows the norm (log scale)") : _("residual stream of a token"),
+    ],
   ];
   found.push(["var(--walk-self)", _("attention of one head: width shows the weights")]);
   if (sites.has("decoder.cross")) found.push(["var(--walk-cross)", _("memory: the encoder's output for each token")]);

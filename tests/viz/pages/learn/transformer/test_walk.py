@@ -262,7 +262,7 @@ def test_experiments_say_what_they_lack(
     end = "input" if name == "no-positions" else ""
     app = opened(app_of(**TAB, checkpoint=f"experiments/{name}", depth="layer", end=end), "learn")
     titles = [row["title"] for row in header_of(app)["path"]["rows"]]
-    assert {"no-positions": "No position", "no-residual": "No residual connection"}[name] in titles
+    assert {"no-positions": "No positional encoding", "no-residual": "No residual connection"}[name] in titles
     said = " ".join(unlinked(caption.value) for caption in app.caption)
     assert {"no-residual": "without residual", "no-positions": "adds no positional encodings"}[name] in said
     assert "green" in badges(app)
