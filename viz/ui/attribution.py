@@ -140,7 +140,12 @@ def show(task: "Task[Explained]", choice: str, *, key: str, name: str) -> None:
 def _show_test(explained: "Explained", names: "Mapping[Method, str]", choice: str, *, key: str, name: str) -> None:
     """The deletion test, and a table of what each method ranks first."""
     alt = _("{choice} while words are hidden, in the order of each method and in random orders", choice=choice)
-    frame.chart(figures.deletion_lines(explained, names, _("nats")), f"{key}-deletion", f"{name}-deletion", alt)
+    frame.chart(
+        figures.deletion_lines(explained, names, _("log p or log-odds (nats)")),
+        f"{key}-deletion",
+        f"{name}-deletion",
+        alt,
+    )
     frame.caption(
         "The deletion test of {choice}: its log-probability (for two tokens, the difference) while words are "
         "hidden one after another, so that nothing attends to them. It measures the order given by a method, "
