@@ -1,5 +1,6 @@
 """Headlight in the browser, `streamlit run app.py`: page configuration, shared sidebar, navigation; nothing else."""
 
+from contextlib import nullcontext
 from pathlib import Path
 
 import streamlit as st
@@ -16,10 +17,12 @@ MARK = Path(__file__).parent / "viz" / "mark.svg"
 def run() -> None:
     """One run of the page that is open in a session."""
     # Not at the top: the server answers first, and then `warm_start` imports them.
+    from viz.access import models
     from viz.selection import catalogue, state
     from viz.selection.selection import PAGES
     from viz.selection.url import OLD_ADDRESSES
     from viz.server import memory
+    from viz.server.opening_page import first_picture
     from viz.text.messages import _
     from viz.ui import frame, present
     from viz.ui.frame import page_style
@@ -51,11 +54,12 @@ def run() -> None:
     st.set_page_config(title, str(MARK), layout="wide", initial_sidebar_state=290, menu_items={"About": "Headlight"})
     page_style()
     follow(pages, page)
-    begin_story(page)
+    begins = begin_story(page)
     complete_sidebar = sidebar(names)
     say_missing(names)
     story = st.container(key="story")
-    with frame.page_run():
+    keeps = first_picture.kept(page.title, models.first_files) if begins else nullcontext()
+    with keeps, frame.page_run():
         page.run()
         if state.current().common.story:
             # Most who come have closed it.

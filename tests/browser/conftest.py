@@ -22,7 +22,7 @@ import pytest
 
 from tests.paths import ROOT
 from tests.patience import PATIENCE
-from viz.ui.present import STORY_CLOSED, STORY_COOKIE
+from viz.server.opening_page.first_picture import STORY_CLOSED, STORY_COOKIE
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize

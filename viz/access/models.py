@@ -168,6 +168,15 @@ def weights_bytes(choice: ModelChoice) -> int:
     return _weights_bytes(_stamp(folder(choice)))
 
 
+def first_files() -> tuple[str, Stamp] | None:
+    """The model that an address opens which names none, if it reads text: its folder, and what its files are."""
+    try:
+        path = folder(choice := ModelChoice(catalogue.given_first()))
+        return (str(path), _stamp(path)) if reads(choice) == "text" else None
+    except CheckpointError:
+        return None
+
+
 def is_small_and_ours(choice: ModelChoice) -> bool:
     """Whether the chosen model is a checkpoint of Headlight's own that may be loaded unasked. Raises as `folder`."""
     path = folder(choice)

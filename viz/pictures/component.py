@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from viz.pictures import payload
 from viz.server import scripts
+from viz.server.opening_page import first_picture
 from viz.server.widgets import sent
 
 
@@ -33,10 +34,11 @@ class Component:
         name = PurePosixPath(script).stem
         self.element = name.replace("_", "-")
         hidden = " hidden" if style is None else ""
+        self._css = None if style is None else scripts.styles(style)
         self._renderer = st.components.v2.component(
             f"headlight_{name}",
             html=f'<div class="{self.element}"{hidden}></div>',
-            css=None if style is None else scripts.styles(style),
+            css=self._css,
             js=scripts.script(script),
         )
 
@@ -55,15 +57,13 @@ class Component:
         Returns what Streamlit's component returns.
         """
         packed = payload.pack(content, *arrays, **(more or {}))
+        data = payload.with_language(packed, scripts.language_of(self.script))
+        first_picture.draw(key, first_picture.Part(self.script, self._css or "", self.element, data))
         callbacks: dict[str, Any] = {
             f"on_{name}_change": partial(_answer, take, key, name) for name, take in answers.items()
         }
         return self._renderer(
-            data=payload.with_language(packed, scripts.language_of(self.script)),
-            key=key,
-            width=width,
-            height=1 if self.style is None else "content",
-            **callbacks,
+            data=data, key=key, width=width, height=1 if self.style is None else "content", **callbacks
         )
 
 

@@ -26,6 +26,7 @@ from viz.selection import catalogue, state, url
 from viz.selection.choices import ALL_HEADS, WHY
 from viz.selection.selection import PAGES, SECTIONS, Section
 from viz.selection.url import to_params
+from viz.server.opening_page.first_picture import STORY_CLOSED, STORY_COOKIE
 from viz.text.html import literal
 from viz.text.messages import _, said
 
@@ -220,9 +221,6 @@ def forget() -> None:
     st.session_state.pop(_ROOM, None)
 
 
-#: The browser's cookie that says whether a person has closed the story “Start here”, and its value then.
-STORY_COOKIE: Final = "headlight_story"
-STORY_CLOSED: Final = "closed"
 #: In the session: whether it has begun, and whether a person asks for the story.
 _BEGUN, _ASKED = "story/begun", "story/asked"
 
@@ -240,15 +238,18 @@ def show() -> None:
     )
 
 
-def begin_story(opened: "StreamlitPage") -> None:
-    """Open the story “Start here” for who opens the first page, gave no model, and has not closed it for good."""
+def begin_story(opened: "StreamlitPage") -> bool:
+    """Open the story “Start here” for who opens the first page, gave no model, and has not closed it for good.
+
+    Returns whether a session begins with the first page.
+    """
     is_begun, st.session_state[_BEGUN] = st.session_state.get(_BEGUN, False), True
     is_first_page = not opened.url_path and st.query_params.keys() <= {"lang"}
     # Without an address there is no browser, as in tests.
-    if is_begun or not is_first_page or st.context.url is None or catalogue.given_first():
-        return
-    if st.context.cookies.get(STORY_COOKIE) != STORY_CLOSED:
+    begins = not is_begun and is_first_page and st.context.url is not None
+    if begins and not catalogue.given_first() and st.context.cookies.get(STORY_COOKIE) != STORY_CLOSED:
         state.change(story=1)
+    return begins
 
 
 def asks_for_story() -> bool:

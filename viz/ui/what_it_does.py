@@ -13,6 +13,7 @@ from viz.access.head_descriptions import Described, Known, OwnTexts
 from viz.selection import state
 from viz.server import limits
 from viz.server.background_jobs import Job, Task
+from viz.server.opening_page import first_picture
 from viz.text import head_description
 from viz.text.messages import _, in_a_row, plural, shown
 from viz.ui import frame, head_details, long_work, own_texts, terms
@@ -106,8 +107,10 @@ def _say(described: Described, found: "HeadDescription", reader: "Reader") -> No
     """
     lines = head_description.lines(found)
     above = [line for line in lines if line.is_first]
+    sentences = in_a_row(line.sentence for line in above)
+    first_picture.say(sentences)
     with st.container(key="what-it-does", gap=None):
-        terms.markdown(f"**{plain(in_a_row(line.sentence for line in above))}**")
+        terms.markdown(f"**{plain(sentences)}**")
     with st.container(key="what-it-does-more", gap=None):
         for line in above:
             if line.numbers:

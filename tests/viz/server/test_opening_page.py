@@ -1,5 +1,9 @@
 """The document with which a session begins."""
 
+import base64
+import re
+import zlib
+
 import pytest
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -8,7 +12,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from viz.server.opening_page import OpeningPage
+from viz.server.opening_page import OpeningPage, first_picture
 
 STREAMLITS = '<!DOCTYPE html><html><head><title>Streamlit</title></head><body><div id="root"></div></body></html>'
 BROWSERS = {"accept": "text/html,application/xhtml+xml,*/*;q=0.8", "if-none-match": '"1"', "accept-encoding": "gzip"}
@@ -29,7 +33,7 @@ def client() -> TestClient:
     def data(_request: Request) -> Response:
         return JSONResponse({"answer": '<div id="root"></div>'})
 
-    routes = [Route("/decode", page), Route("/others", others), Route("/data", data)]
+    routes = [Route("/", page), Route("/decode", page), Route("/others", others), Route("/data", data)]
     return TestClient(Starlette(routes=routes, middleware=[Middleware(OpeningPage)]))
 
 
@@ -49,3 +53,33 @@ def test_what_is_no_page_of_the_app_stays_as_it_is(client: TestClient) -> None:
     assert client.get("/others", headers=BROWSERS).text == "<body>of others</body>"
     assert client.get("/data", headers=BROWSERS).json() == {"answer": '<div id="root"></div>'}
     assert client.get("/decode", headers={"accept": "*/*", "accept-encoding": "identity"}).status_code == 304
+
+
+def test_the_first_page_has_the_pictures_that_its_last_session_drew_and_no_other_address_has_them(
+    client: TestClient,
+) -> None:
+    files = ["as they were"]
+    with first_picture.kept("Attention", lambda: tuple(files)):
+        for key in ("words", "heads", "headline", "open-head", "tiles-decoder.cross", "copy-link"):
+            element = f"of-{key}".replace(".", "-")
+            first_picture.draw(key, first_picture.Part("pictures/words/word_picker.js", "p {}", element, key.encode()))
+        first_picture.say("It follows </script>.")
+
+    def document(address: str, language: str = "en-GB", cookie: str = "") -> str:
+        return client.get(address, headers=BROWSERS | {"accept-language": language, "cookie": cookie}).text
+
+    first = document("/")
+    packed = re.search('id="first-picture">(.*?)</script>', first)
+    assert packed is not None
+    shown = zlib.decompress(base64.b64decode(packed[1]))
+    assert b"of-headline" in shown
+    assert b"of-copy-link" not in shown
+    assert "It follows &lt;/script&gt;." in first
+    assert 'id="first-picture"' in document("/?lang=en", "zh-CN")
+    others = [
+        document("/decode"), document("/?lang=zh"), document("/?text=Another."), document("/", "zh-CN"),
+        # Who has closed the story has no bar above the pictures.
+        document("/", cookie="headlight_story=closed"),
+    ]  # fmt: skip
+    files[0] = "changed"
+    assert not any("first-picture" in other for other in (*others, document("/")))

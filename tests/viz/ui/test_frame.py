@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from tests.viz.page_run import app_of, opened
 from viz.selection import state
 from viz.selection.selection import Selection
+from viz.server.opening_page.first_picture import STORY_CLOSED, STORY_COOKIE
 from viz.text.messages import speaking, template
 from viz.ui import frame, present
 from viz.ui.frame import chart_config
@@ -86,7 +87,7 @@ def test_letters_of_a_chart_become_large_and_the_chart_stays_within_the_screen()
         ("", {}, {}, "http://a.b", 1), ("", {"lang": "zh"}, {}, "http://a.b", 1),
         ("", {"text": "A"}, {}, "http://a.b", 0),
         ("", {"lang": "zh", "text": "A"}, {}, "http://a.b", 0), ("decode", {}, {}, "http://a.b", 0),
-        ("", {}, {present.STORY_COOKIE: present.STORY_CLOSED}, "http://a.b", 0), ("", {}, {}, None, 0),
+        ("", {}, {STORY_COOKIE: STORY_CLOSED}, "http://a.b", 0), ("", {}, {}, None, 0),
     ],
 )  # fmt: skip
 def test_the_story_opens_once_for_who_opens_the_first_page_itself_and_has_not_closed_it(

@@ -5,7 +5,8 @@ import { unpack } from "./payload.js";
 /**
  * What sends to Python: a trigger lasts for one run of the page, a state stays.
  * @typedef {{ trigger: (name: string, value: unknown) => void, state: (name: string, value: unknown) => void }} Python
- * @typedef {{ data: unknown, parentElement: ParentNode, setTriggerValue: Python["trigger"], setStateValue: Python["state"] }} Message
+ * @typedef {{ data: unknown, parentElement: ParentNode, setTriggerValue: Python["trigger"], setStateValue: Python["state"], isAhead?: boolean }} Message
+ * one that is ahead comes of the page's document, of which the view is no part
  */
 
 /** What shows a component in an element of the page. A class that extends it says what its payload holds. */
@@ -92,7 +93,7 @@ function emptied(root, view) {
 export function mount(selector, Shown) {
   /** @type {WeakMap<Element, { view: InstanceType<typeof Shown>, payload: unknown, code: string }>} */
   const mounted = new WeakMap();
-  return (/** @type {Message} */ { data, parentElement, setTriggerValue, setStateValue }) => {
+  return (/** @type {Message} */ { data, parentElement, setTriggerValue, setStateValue, isAhead }) => {
     /** @type {HTMLElement | null} */
     let root = parentElement.querySelector(selector);
     if (!root || !(data instanceof Uint8Array)) return undefined;
@@ -103,8 +104,10 @@ export function mount(selector, Shown) {
     const view = mounted.get(root)?.view ?? new Shown(root);
     if (!mounted.has(root)) {
       view.start();
-      viewsOfPage().add(view.root);
-      globalThis.document?.dispatchEvent(new Event("headlight-view"));
+      if (!isAhead) {
+        viewsOfPage().add(view.root);
+        globalThis.document?.dispatchEvent(new Event("headlight-view"));
+      }
     }
     mounted.set(root, { view, payload, code: language() });
     view.python = { trigger: setTriggerValue, state: setStateValue };

@@ -20,6 +20,8 @@ _ELEMENTS: Final = (
     *("Progress", "Selectbox", "Spinner", "TextArea", "TextInput"),
 )
 _TYPEFACES: Final = ("SourceSerifVariable-Roman", "MaterialSymbols-Rounded")
+#: How style sheets name those of pictures.
+_DRAWN_WITH: Final = {"Source Sans": "SourceSansVF-Upright", "Source Serif": _TYPEFACES[0]}
 #: Our scripts, on any page and on the first one.
 _EVERYWHERE: Final = ("pages/learn/story/story_bar.js", "pictures/copy_link/copy_link.js")
 _FIRST_PAGE: Final = (
@@ -49,6 +51,15 @@ def links(document: bytes, *, is_first: bool) -> bytes:
         for path in _begun(static / "media", _TYPEFACES)
     ]
     return "".join(parts).encode()
+
+
+def typefaces() -> str:
+    """Rules of CSS for those that pictures are drawn with, which Streamlit's own style sheet has too, but later."""
+    media = Path(file_util.get_static_dir()) / "static" / "media"
+    rule = '@font-face {{ font-family: "{}"; font-weight: 100 900; src: url("./static/media/{}") format("woff2"); }}'
+    return "\n".join(
+        rule.format(name, path.name) for name, stem in _DRAWN_WITH.items() for path in _begun(media, (stem,))
+    )
 
 
 def _begun(folder: Path, stems: tuple[str, ...]) -> list[Path]:

@@ -64,6 +64,7 @@ const look = () => {
   const isLate = (waitsSince && now - waitsSince > WAITS) || (found && now - since > HALTS);
   if (isWhole || isLate || now - began > MOST) {
     cover.remove();
+    document.dispatchEvent(new Event("headlight-uncovered"));
     performance.mark("headlight-whole", { detail: Boolean(isWhole) });
   } else setTimeout(look, EACH);
 };
