@@ -19,7 +19,7 @@ Answer = int | float | tuple[tuple[int, ...], ...]
 def show(lesson: Lesson) -> None:
     """Show the summary, the exercise and the program of a lesson."""
     with st.container(border=True, key="lesson-ending"):
-        terms.markdown("\n".join((f"**{_('Summary')}**\n", *(f"- {_(line)}" for line in lesson.summary))))
+        terms.markdown("\n".join((f"**{_('Summary')}**\n", *(f"- {filled(line, {})}" for line in lesson.summary))))
         terms.markdown(_("**Try it:** {exercise}", exercise=_(lesson.exercise)))
     if lesson.check is not None:
         with st.container(border=True, key="lesson-exercise"):
