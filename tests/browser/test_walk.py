@@ -25,6 +25,8 @@ def walk(page: Page, url: str, query: str = "", text: str = TEXT) -> Locator:
     expect(picture.locator(f"{scene}:not(.walk-kept, .walk-aside)")).to_have_count(1)
     expect(picture.locator(".walk-aside")).to_have_count(0)
     settled(page)
+    # Until the page has come whole it is covered, and nothing takes the focus.
+    expect(picture).to_be_visible()
     return picture
 
 
@@ -54,6 +56,7 @@ def test_clicks_lead_from_the_model_to_a_product_and_the_trail_and_escape_lead_b
     # Reloaded it is the same place.
     page.reload()
     expect(trail.last).to_have_text("Component 4")
+    expect(picture).to_be_visible()
     picture.focus()
     for depth in ("→", "L2 H3", "Layer 2", "Model"):
         page.keyboard.press("Escape")
@@ -65,6 +68,8 @@ def test_clicks_lead_from_the_model_to_a_product_and_the_trail_and_escape_lead_b
     # A turn of the wheel leads one depth at once where nothing moves, however many events it has.
     settled(page)
     picture.locator("[data-node='encoder 2 2']").hover()
+    # What is still of the turn before is none of this one.
+    page.wait_for_timeout(700)
     page.keyboard.down("Control")
     for _ in range(6):
         page.mouse.wheel(0, -2)
