@@ -43,7 +43,7 @@ def site(offered: Sequence[str]) -> str:
 
 def site_list(offered: Sequence[str]) -> str:
     """Which of the three attentions, as a list where there is little room."""
-    return dropdown("site", _("Attention"), _site_labels(offered), shown=_shown_site(offered), width=155)
+    return dropdown("site", _("Attention"), _site_labels(offered), shown=_shown_site(offered), width=168)
 
 
 def bertviz_view() -> str:

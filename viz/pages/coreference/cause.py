@@ -178,7 +178,7 @@ def _interventions(stated: Stated, text: str) -> None:
     with cards, st.grid(3, min_column_width=230, gap="small"):
         _card(off, stated, written[0] if written else None)
         _card(pointed, stated, written[1] if len(written) > 1 else None)
-        _card(swapped, stated, None)
+        _card(swapped, stated, None, _("Only this choice is tested; no text is written.") if written else "")
     message = (
         "Each intervention changes only this head, in every row. The choice in large letters is made after the words "
         "that the unchanged model wrote before it; a text that the model writes freely may contain another choice. "
@@ -200,7 +200,7 @@ def _written_under(stated: Stated, text: str) -> "tuple[EditComparison, ...]":
     return long_work.outcome(task, _("Write the text under each intervention"), key="cause-written", start=True) or ()
 
 
-def _card(tried: Tried, stated: Stated, written: "EditComparison | None") -> None:
+def _card(tried: Tried, stated: Stated, written: "EditComparison | None", unwritten: str = "") -> None:
     with st.container(border=True, height="stretch", gap="small"):
         title, before = html.literal(shown(tried.title)), stated.verdict.before
         if tried.why_not:
@@ -216,7 +216,7 @@ def _card(tried: Tried, stated: Stated, written: "EditComparison | None") -> Non
         change = _(
             message, change=signed(tried.change, 1), before=signed(before, 1), after=signed(before + tried.change, 1)
         )
-        how = in_a_row((shown(tried.how), _("Written freely, from the first word on:") if written else ""))
+        how = in_a_row((shown(tried.how), _("Written freely, from the first word on:") if written else unwritten))
         st.html(_CARD.format(title=title, says=html.literal(says), change=html.literal(change), how=html.literal(how)))
         if written is not None:
             _show_written(written)

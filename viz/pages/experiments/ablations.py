@@ -120,7 +120,7 @@ def _widgets(names: Sequence[str], shown: Sequence[str]) -> tuple[str, int | Non
     # In one piece, so that on a narrow page they stand below the models and leave them their room.
     with st.container(horizontal=True, width=400):
         labels = {site: written.label(site).removesuffix("-attention") for site in written.SITES}
-        site = controls.dropdown("ablation_site", _("Attention"), labels, width=155)
+        site = controls.dropdown("ablation_site", _("Attention"), labels, width=168)
         shapes = [models.abilities(_choice(name)).shapes.get(site, (1, 1)) for name in shown]
         layers, heads = map(max, zip(*shapes, strict=True))
         layer, head = _number("ablation_layer", _("Layer"), layers), _number("ablation_head", _("Head"), heads)
@@ -347,7 +347,7 @@ def _row(row: Row, sets: Sequence[str]) -> list[str]:
 
 def _worth_in_words(results: "AblationResults", rows: Sequence[Row], sets: Sequence[str]) -> str:
     seeds = {row.runs for row in rows}
-    runs = f"{min(seeds)}" if len(seeds) == 1 else f"{min(seeds)} to {max(seeds)}"
+    runs = f"{min(seeds)}" if len(seeds) == 1 else _("{low} to {high}", low=min(seeds), high=max(seeds))
     sentences = (
         plural(
             "Greedy translations by models of at most {millions:.2f} M parameters: mean ± standard deviation over "

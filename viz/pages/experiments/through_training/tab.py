@@ -144,7 +144,7 @@ def _widgets(opened: data.OpenFilm) -> tuple[str, int, str]:
     if state.current().experiments.film_sentence not in sentences:
         state.change(film_sentence=found.sentence)
     labels = {path: site_label(path).removesuffix("-attention") for path in opened.sites}
-    chosen = controls.dropdown("film_site", _("Attention"), labels, width=155)
+    chosen = controls.dropdown("film_site", _("Attention"), labels, width=168)
     sentence = controls.dropdown("film_sentence", _("Sentence"), sentences, width=270)
     lines = {name: METRICS[name].name for name in OF_FILMS if name in offered}
     return chosen, sentence, controls.dropdown("film_metric", _("Metric"), lines, width=165) if lines else ""
