@@ -78,11 +78,14 @@ def chart_config(name: str) -> dict[str, object]:
     return CHART_CONFIG | {"toImageButtonOptions": camera} | _locale_config()
 
 
-def chart(figure: "Figure", key: str, name: str, alt: str) -> None:
-    """Show a plotly figure with the camera of `chart_config(name)`; `alt` is what it shows, for those who hear it."""
+def chart(figure: "Figure", key: str, name: str, alt: str, most: int = present.CHART_HEIGHT) -> None:
+    """Show a plotly figure with the camera of `chart_config(name)`; `alt` is what it shows, for those who hear it.
+
+    `most`: its height on a projector.
+    """
     for of_all_axes in (figure.update_xaxes, figure.update_yaxes):
         of_all_axes(theme.AXIS_TEXT)
-    with _room(figure) as shown_figure:
+    with _room(figure, most) as shown_figure:
         st.plotly_chart(shown_figure, key=key, config=chart_config(name), alt=shown(alt))
 
 
@@ -115,7 +118,7 @@ def chart_of_heads(
 
 
 @contextmanager
-def _room(figure: "Figure", most: int = present.CHART_HEIGHT) -> "Iterator[Figure]":
+def _room(figure: "Figure", most: int) -> "Iterator[Figure]":
     """Where a chart is shown, and the chart as it is shown there: on a projector it fills a box of its height."""
     if not present.is_on():
         yield figure

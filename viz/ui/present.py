@@ -1,7 +1,7 @@
 """What can be done with any view: undo, redo; present it on a projector, its address as a QR code.
 
 A page is presented large, one picture a screen, next and back by the keys of a clicker. It asks `is_on` what to leave
-out, and says by `steps` which screens it has. A picture that arrow keys move already, as the film's, needs no `steps`.
+out, and says by `steps` or `screens` which it has. A picture that arrow keys move already, as a film's, needs neither.
 With a collection open, the keys go from one of its views to the next instead, whichever page has it.
 Styles are in `present.css`: what a component shows on the page alone, it hides by the property `--in-page`, and no
 picture is higher than `--picture-height`.
@@ -13,7 +13,7 @@ would put into one message with what a person clicks at that moment, and then dr
 import math
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import urlencode, urlsplit
@@ -61,14 +61,19 @@ class _Walked(NamedTuple):
     screen: int
 
 
+#: In the session: of pins whose page has said it, how many screens they have.
+_SCREENS: Final = "present/screens"
+
+
 def _walked() -> tuple[_Walked, ...]:
-    """The screens of the views of the collection that is open: one each, and one for a trail in Why."""
+    """The screens of the views of the collection that is open: one each, one for a trail in Why, or as pages say."""
     common = state.current().common
+    known: Mapping[url.Pin, int] = st.session_state.get(_SCREENS, {})
     pins = url.decode(common.pins) if is_on() and common.collection else ()
     return tuple(
         _Walked(number, pin, screen)
         for number, pin in enumerate(pins, start=1)
-        for screen in range(1 + bool(pin.selection.attention.trail))
+        for screen in range(known.get(pin, 1 + bool(pin.selection.attention.trail)))
     )
 
 
@@ -79,10 +84,15 @@ def open_pin(pin: url.Pin, number: int = 0, screen: int = 0) -> None:
     state.want_page(PAGES[pin.page].address)
 
 
+def _at(screens: Sequence[_Walked]) -> int:
+    """Which of them is shown."""
+    common = state.current().common
+    return bisect_right(screens, (common.pin, common.screen), key=lambda shown: (shown.number, shown.screen)) - 1
+
+
 def _walk(screens: Sequence[_Walked]) -> None:
     """The bar that goes from one view of the collection to the next, with the caption of the one that is shown."""
-    common = state.current().common
-    at = bisect_right(screens, (common.pin, common.screen), key=lambda shown: (shown.number, shown.screen)) - 1
+    at = _at(screens)
     pins = [shown.pin for shown in screens]
 
     def go(step: int) -> None:
@@ -95,16 +105,31 @@ def _walk(screens: Sequence[_Walked]) -> None:
         st.html(f'<span dir="auto">{literal(pins[at].caption)}</span>')
 
 
-def steps(count: int, field: str, first: int = 0) -> int:
+def steps(count: int, field: str, first: int = 0, *, in_pin: bool = False) -> int:
     """Where the presentation of a page stands, as a value of `field`, by which an address says it.
 
-    While one is on, keys and buttons move it from `first`, over `count` steps.
+    While one is on, keys and buttons move it from `first`, over `count` steps; with `in_pin` those of a collection too.
     """
     chosen = min(max(state.value(field, int), first), first + count - 1)
-    if is_on() and not _walked():
+    walked = _walked()
+    if walked and in_pin:
+        known, pin = st.session_state.setdefault(_SCREENS, {}), walked[_at(walked)].pin
+        if known.get(pin, 1) != count:
+            known[pin] = count
+            # The bar is above, and has been drawn.
+            st.rerun()
+    if is_on() and not walked:
         with st.container(key="present-bar"):
             present_steps(chosen - first, count, on_step=lambda step: state.choose(**{field: first + step}))
     return chosen
+
+
+def screens(*draws: Callable[[], object]) -> None:
+    """Draw what a page has, one below the other; presented, each is a screen, of a pin of the page too."""
+    if is_on():
+        draws = (draws[steps(len(draws), "screen", in_pin=True)],)
+    for draw in draws:
+        draw()
 
 
 def enlarged(figure: "Figure", most: int = CHART_HEIGHT) -> "Figure":
@@ -139,7 +164,9 @@ def enlarged(figure: "Figure", most: int = CHART_HEIGHT) -> "Figure":
         every = math.ceil(needed / height)
         if every > 1 and axis.ticktext:
             axis.update(tickvals=axis.tickvals[::every], ticktext=axis.ticktext[::every])
-    larger.update_layout(height=height, font_size=SMALLEST_LETTERS)
+    # What is written into a bar would be made as small as it.
+    written = {"minsize": SMALLEST_LETTERS, "mode": "hide"}
+    larger.update_layout(height=height, font_size=SMALLEST_LETTERS, uniformtext=written)
     return larger
 
 

@@ -89,6 +89,17 @@ def test_a_presentation_of_the_collection_begins_on_its_first_view_and_stays_on_
     )
 
 
+def test_a_presentation_goes_through_each_screen_of_a_view_of_several_and_stays_in_its_section() -> None:
+    masks = Pin("model_card", (("about", "Masks, positions and cost"), ("checkpoint", "en-de")))
+    for screen, told in enumerate(("Which keys a row can see", "Sinusoidal positions.")):
+        app = app_of(collection=1, pins=encode((HEAD, masks, FILM)), present=1, pin=2, screen=screen)
+        ((bar, _),) = sent_to(opened(app, "model_card", **dict(masks.params)), "present_steps")
+        assert (bar["step"], bar["count"]) == (1 + screen, 4)
+        assert [part.value for part in app.subheader] == ["Masks, positions and cost"]
+        shown = titles(app) + " ".join(part.proto.body for part in app.get("html"))
+        assert (told in shown, "million parameters" in shown) == (True, False)
+
+
 def test_a_trail_of_a_view_stays_where_the_view_before_has_the_same_one_in_another_cell() -> None:
     asked = (("view", "Why"), ("site", "decoder.cross"), ("head", "L2H1"), ("trail", "c0"), *TEXT)
     cells = [Pin("attention", (*asked, ("token", str(row)), ("key_token", "1"))) for row in (1, 2)]

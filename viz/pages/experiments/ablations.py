@@ -1,6 +1,6 @@
 """Ablations: a sentence through models that lack a part, and what each part is worth."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final
@@ -45,8 +45,16 @@ _LEGEND: Final = ((figures.SEED, said("measured here, one point per seed")), (fi
 @frame.fragment
 def show(trace: "Trace") -> None:
     """The sentence through some of the models at once, parts taken out of the chosen one, then the table of all."""
-    with frame.errors_shown():
-        _show_side_by_side(trace)
+    experiments, is_presented = state.current().experiments, present.is_on()
+    others = range(max(1, len(experiments.ablations) - 1)) if is_presented else (None,)
+    parts: list[Callable[[], None]] = [partial(_show_side_by_side, trace, other) for other in others]
+    if experiments.live_switches or not is_presented:
+        parts.append(partial(_show_switches, trace))
+    present.screens(*parts, _show_worth)
+
+
+def _show_switches(trace: "Trace") -> None:
+    """Parts taken out of the chosen model, where a person has unfolded it."""
     label = _("Remove a part from {name}", name=plain(models.name_of(state.current().model)))
     key = state.bind("live_switches", always=False)
     with st.expander(
@@ -55,12 +63,14 @@ def show(trace: "Trace") -> None:
         if part.open:
             with frame.errors_shown():
                 live_switches.show(trace)
-    st.subheader(_("What each part contributes"), anchor=False)
-    _show_worth()
 
 
-def _show_side_by_side(trace: "Trace") -> None:
-    """The choice of models and of the attention, a column for each model, and how to read them."""
+@frame.errors_shown()
+def _show_side_by_side(trace: "Trace", other: int | None) -> None:
+    """The choice of models and of the attention, a column for each model, and how to read them.
+
+    `other`: only this one, counted from 0, of those beside the first.
+    """
     names = ablations.presets()
     if not names:
         frame.note(
@@ -85,9 +95,9 @@ def _show_side_by_side(trace: "Trace") -> None:
     state.propose(ablations=presets)
     with above:
         site, layer, head = _widgets(names, presets)
-    columns, width = (3, 310) if len(presets) == 3 else (2, 330)
-    with st.grid(columns, min_column_width=width, gap="medium"):
-        for one in found.shown:
+    columns = found.shown if other is None else (found.shown[0], *found.shown[1 + other :][:1])
+    with st.grid(3 if len(columns) == 3 else 2, min_column_width=310 if len(columns) == 3 else 330, gap="medium"):
+        for one in columns:
             with st.container(key=f"ablation-{one.output.preset}", gap="xsmall"):
                 _column(one, found, site, layer, head)
     terms.caption(_how_to_read(found, is_proposed=not chosen))
@@ -167,7 +177,7 @@ def _column(one: Measured, found: Comparison, site: str, layer: int | None, head
                 num_rows=len(opened.rows),
                 hard=ablations.HARD,
             )
-    if models.abilities(_choice(preset)).sites:
+    if models.abilities(_choice(preset)).sites and not present.is_on():
         _ways(preset, site, opened)
 
 
@@ -261,6 +271,7 @@ def _how_to_read(found: Comparison, *, is_proposed: bool) -> str:
 
 def _show_worth() -> None:
     """The table, its points, the file, and the command that makes it."""
+    st.subheader(_("What each part contributes"), anchor=False)
     results = models.ablation_results()
     if results is None:
         frame.note(
@@ -281,14 +292,16 @@ def _show_worth() -> None:
 def _table(results: "AblationResults") -> None:
     rows = ablations.rows(results)
     sets = tuple(dict.fromkeys(name for row in rows for name in row.sets))
-    terms.markdown(f"**{_conclusion(results, rows, sets)}**")
     columns = [html.Column(_("Model"))]
     for name in sets:
         titles = (f"BLEU {name}", _("from full"), "chrF")
         columns += [html.Column(title, is_number=True) for title in titles]
     columns += [html.Column(title, is_number=True) for title in (_("tokens/s"), _("Table 3"))]
     with st.container(key="ablations-table"):
+        terms.markdown(f"**{_conclusion(results, rows, sets)}**")
         st.html(html.table(columns, [_row(row, sets) for row in rows], label=_("What each part contributes")))
+    if present.is_on():
+        return
     terms.caption(_worth_in_words(results, rows, sets))
     with st.container(horizontal=True, vertical_alignment="center"):
         controls.table_button(_("Every run (CSV)"), partial(_csv, results), file_name("ablations", "runs"))

@@ -33,8 +33,8 @@ _COSTS: Final = (
 
 
 def show(selection: Selection) -> None:
-    """The masks and the cost in tables, the positions as a picture."""
-    trace = sentence.read(TEXT, key="mechanisms")
+    """The masks and the cost in tables."""
+    trace = _trace()
     rows = [
         (written.label(site), pictures.layers_in_words(mask.layers, trace.layers_of(site)), mask.rule)
         for site in trace.sites
@@ -46,7 +46,15 @@ def show(selection: Selection) -> None:
             frame.unfolding(_("The masks of one sentence, as pictures"), "card-masks", pictures.masks, trace)
         with st.container():
             _cost(trace, selection)
-    pictures.positions(trace)
+
+
+def positions(_selection: Selection) -> None:
+    """The positions as a picture."""
+    pictures.positions(_trace())
+
+
+def _trace() -> "Trace":
+    return sentence.read(TEXT, key="mechanisms")
 
 
 def lengths(most: int | None) -> tuple[int, ...]:

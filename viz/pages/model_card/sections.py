@@ -27,7 +27,7 @@ from viz.server.background_jobs import Progress, Task
 from viz.text.html import Column, table
 from viz.text.messages import _, plural, said, shown
 from viz.text.written import file_name
-from viz.ui import controls, downloads, frame, long_work, terms
+from viz.ui import controls, downloads, frame, long_work, present, terms
 from viz.ui.controls import plain, with_code
 from viz.ui.snippets import Snippet, alone, folder, of_model
 
@@ -92,9 +92,16 @@ def _vocabulary(selection: Selection) -> None:
 def show(selection: Selection, head: "DeltaGenerator") -> None:
     """The contents in the head of the page, and every section that there is something for.
 
-    What reads a text is computed last, so that no other section waits for it.
+    What reads a text is computed last, so that no other section waits for it. Presented, each part of a section is a
+    screen, from the section on that is asked for; of a pin, those of this section alone.
     """
-    there = [label for label, (is_there, _draw) in SECTIONS.items() if is_there(selection)]
+    there = [label for label, (is_there, *_parts) in SECTIONS.items() if is_there(selection)]
+    if present.is_on():
+        asked = selection.model_card.model_section
+        first = there.index(asked) if asked in there else 0
+        shown = there[first : first + 1 if selection.common.pin else None]
+        present.screens(*(partial(_part, label, draw, selection) for label in shown for draw in SECTIONS[label][1:]))
+        return
     with head:
         contents(there)
     slots = {label: st.container(key=f"section-{number}") for number, label in enumerate(there)}
@@ -102,7 +109,16 @@ def show(selection: Selection, head: "DeltaGenerator") -> None:
         slot.subheader(_(label), anchor=False)
     for label in sorted(there, key=lambda label: label == "Masks, positions and cost"):
         with slots[label], frame.errors_shown():
-            SECTIONS[label][1](selection)
+            for draw in SECTIONS[label][1:]:
+                draw(selection)
+
+
+@frame.errors_shown()
+def _part(label: ModelSection, draw: Callable[[Selection], object], selection: Selection) -> None:
+    """A screen of one part of a section."""
+    with st.container(key="section"):
+        st.subheader(_(label), anchor=False)
+        draw(selection)
 
 
 def _is_there(*names: str, is_ours: bool = True) -> Callable[[Selection], bool]:
@@ -111,13 +127,6 @@ def _is_there(*names: str, is_ours: bool = True) -> Callable[[Selection], bool]:
         (not is_ours or models.is_english_german(selection.model))
         and any((models.folder(selection.model) / name).is_file() for name in names)
     )
-
-
-def data_and_training(selection: Selection) -> None:
-    """How its training went, and on what."""
-    with frame.errors_shown():
-        _curves(selection)
-    _training_data(selection)
 
 
 def _training_data(selection: Selection) -> None:
@@ -129,7 +138,10 @@ def _training_data(selection: Selection) -> None:
         "Pairs of an English sentence and its German translation. The weight is the average number of times that "
         "each pair of a set occurs in one pass over the data; the licence is the one stated at the set's source."
     )
-    st.html(table(*facts.training_data(training), label=_("Training data")))
+    columns, rows = facts.training_data(training)
+    # A screen has no room for the licences, which are the last.
+    shown = -1 if present.is_on() else None
+    st.html(table(columns[:shown], [row[:shown] for row in rows], label=_("Training data")))
     if training.note:
         st.text(training.note)
     if training.settings:
@@ -144,6 +156,7 @@ def _training_data(selection: Selection) -> None:
             )
 
 
+@frame.errors_shown()
 def _curves(selection: Selection) -> None:
     """How the training run went."""
     log = data.training_log(selection.model)
@@ -163,6 +176,7 @@ def _curves(selection: Selection) -> None:
         "training-curves",
         file_name("training curves", models.name_of(selection.model)),
         _("Loss, learning rate and BLEU of each dev set over the training steps"),
+        present.PICTURE_HEIGHT,
     )
     frame.caption(
         "The training steps run from left to right. The loss is what training minimises, averaged since the previous "
@@ -312,6 +326,7 @@ def _compared(selection: Selection) -> None:
                 "parameters",
                 file_name("parameters", models.name_of(selection.model)),
                 _("Parameters by part, one stacked bar per model: in millions, and as shares of the model"),
+                present.PICTURE_HEIGHT,
             )
     frame.caption(
         "Each bar is a model, each colour a part of it. Above: the parameters of each part; below: the same as "
@@ -392,11 +407,11 @@ def _read(*names: str) -> Snippet:
     return alone({"training_record": ", ".join(names)}, *read)
 
 
-#: Section → whether there is something for it, and what draws it.
-SECTIONS: Final[dict[ModelSection, tuple[Callable[[Selection], bool], Callable[[Selection], None]]]] = {
+#: Section → whether there is something for it, and what draws its parts.
+SECTIONS: Final[dict[ModelSection, tuple[Callable[[Selection], object], ...]]] = {
     "Overview": (lambda selection: True, overview),
-    "Masks, positions and cost": (lambda selection: True, mechanisms.show),
-    "Data and training": (_is_there("training_log.jsonl", "training.json"), data_and_training),
+    "Masks, positions and cost": (lambda selection: True, mechanisms.show, mechanisms.positions),
+    "Data and training": (_is_there("training_log.jsonl", "training.json"), _curves, _training_data),
     "Scores": (lambda selection: models.is_english_german(selection.model), scores),
     "Card": (_is_there("README.md", is_ours=False), whole_card),
 }
@@ -412,5 +427,5 @@ VIEWS: Final[dict[ModelSection, Callable[[], Snippet]]] = {
 def python(selection: Selection) -> None:
     """The Python of each section that is shown."""
     downloads.python_of_sections(
-        {label: VIEWS[label] for label, (is_there, _draw) in SECTIONS.items() if is_there(selection)}
+        {label: VIEWS[label] for label, (is_there, *_parts) in SECTIONS.items() if is_there(selection)}
     )

@@ -171,7 +171,7 @@ def _case_set() -> "data.CaseSet | None":
 def _show_scores(scores: "CoreferenceScores", name: str, about: str) -> None:
     """The table, then the maps of each attention; on a projector one after another, the most accurate first."""
     sites, is_presented = list(scores.sites.values()), present.is_on()
-    screen = present.steps(1 + len(sites), "screen")
+    screen = present.steps(1 + len(sites), "screen", in_pin=True)
     if is_presented:
         sites = sorted(sites, key=_highest, reverse=True)[screen : screen + 1]
     if not (is_presented and sites):

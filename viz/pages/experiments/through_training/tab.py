@@ -26,7 +26,7 @@ from viz.text.messages import Message, _, said, shown
 from viz.text.metrics import JOBS, METRICS, OF_FILMS
 from viz.text.written import CROSS, NAMES, file_name, head_label
 from viz.text.written import label as site_label
-from viz.ui import controls, downloads, frame, terms
+from viz.ui import controls, downloads, frame, present, terms
 from viz.ui.controls import plain, with_code
 from viz.ui.trace_tables import table
 
@@ -61,7 +61,7 @@ class Loaded:
 @frame.fragment
 def show(trace: object) -> None:
     """Show the choices, the film, what each head became and when, and the upload of another film."""
-    opened, row = own_film(), st.container(horizontal=True)
+    opened, row = own_film(), st.container(key="choices", horizontal=True)
     if opened is None and (films := data.listed()):
         with row:
             path = films[_training(films)]
@@ -116,7 +116,7 @@ def _film(opened: data.OpenFilm, row: "DeltaGenerator") -> None:
     if shown is not None:
         _keep(opened, view, shown)
     _explain(opened, view, site)
-    if not metric:
+    if not metric or present.is_on():
         return
     _arrivals(opened, site)
     controls.table_button(

@@ -9,7 +9,7 @@ import { headLabel } from "../../../pictures/shared/head_label.js";
 import { Tiles } from "../../../pictures/shared/head_tiles.js";
 import { _, said } from "../../../pictures/shared/messages.js";
 import { mount } from "../../../pictures/shared/mount.js";
-import { element } from "../../../pictures/shared/picture.js";
+import { element, isPresented } from "../../../pictures/shared/picture.js";
 import { MetricNumbers, metricLanes, stepTicks, TrainingTexts, toldOfFrame, trainingLanes } from "./training_lanes.js";
 
 /** @import { Command } from "../../../pictures/player/player_view.js" */
@@ -142,7 +142,7 @@ class TrainingFilm extends HeadFilm {
 
   /** @param {number} width */
   layOut(width) {
-    this.root.classList.toggle("stacked", width < STACKED_BELOW);
+    this.root.classList.toggle("stacked", width < STACKED_BELOW && !isPresented(this.root));
     this.curves?.resize(width - 6);
     this.marked = "";
   }
