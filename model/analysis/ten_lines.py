@@ -71,7 +71,7 @@ def embed_and_predict(token_ids: Tensor, matrix: Tensor, layers: Callable[[Tenso
     """Look token_ids up in one matrix [vocab, d_model], which gives the logits [position, vocab] as well (§3.4)."""
     d_model = matrix.size(1)
     x = matrix[token_ids] * d_model**0.5  # one row for each token
-    x = layers(x)
+    x = layers(x)  # adds positions, too
     return x @ matrix.T  # a dot product with each token's row
 
 

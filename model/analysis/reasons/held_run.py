@@ -36,7 +36,7 @@ NOT_FOLLOWED = said(
     "followed."
 )
 NOT_ITS_HEADS = said(
-    "What an attention of this model adds is not the sum of its heads' outputs, so it cannot be split."
+    "What an attention of this model adds is not the sum of its heads' contributions, so it cannot be split."
 )
 #: Kinds of parts with which a stream begins.
 BEGINNINGS: Final = ("embedding", "position", "token_type", "beginning")

@@ -53,7 +53,7 @@ def strongest_off(shipped: "Shipped", *, text: str) -> View:
         "ends": sum(key == len(trace.source_tokens) - 1 for *_head, key in rows_of),
         "loss": spoken(trace.steps[most].token), "before": float(own[most]), "after": float(probabilities[most]),
     }  # fmt: skip
-    found["verdict"] = said("More than half") if is_most((~stays).sum(), len(rows)) else said("At most half")
+    found["verdict"] = said("More than half") if is_most((~stays).sum(), len(rows)) else said("None, or at most half")
     columns = (
         Column(said("writes"), language="de"), Column(said("head")), Column(said("attends to"), language="en"),
         Column(said("weight"), is_number=True), Column("p", is_number=True), Column(said(

@@ -229,5 +229,9 @@ def padding(shipped: "Shipped", *, texts: list[str]) -> View:
         column_name=said("position"),
         file_name=file_name("padding"),
     )
-    caption = said("Rows are sentences, columns positions. Light: a token. Dark: padding, a masked key.")
+    caption = said(
+        "Rows are sentences, columns positions. Light: a token. Dark: padding, a masked key: {padded} of "
+        "{all} positions.",
+        padded=found["padded"], all=real.size,
+    )  # fmt: skip
     return View(picture, found, caption, FullPage("learn", {"text": texts[0]}, topic="masks"))
