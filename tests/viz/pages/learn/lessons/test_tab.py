@@ -111,7 +111,7 @@ def test_a_lesson_says_of_which_model_its_numbers_are_where_another_one_is_chose
     assert not cautions(healthy(at(app, *question_step(), checkpoint=first)))
     app.sidebar.selectbox(key="checkpoint").set_value("experiments/full").run()
     (caution,) = cautions(healthy(app))
-    assert f"are about {first}," in caution
+    assert f"numbers use {first}," in caution
     assert caution.endswith("the other pages show Small model: full.")
 
 
@@ -141,7 +141,7 @@ def test_lessons_run_on_the_first_transformer_of_ours_whatever_is_before_it_on_t
     assert list(catalogue.server_models()) == ["a-library-model", "b-recurrent", "c-own"]
     healthy(at(app, *question_step()))
     (caution,) = cautions(app)
-    assert "are about c-own," in caution
+    assert "numbers use c-own," in caution
     assert caution.endswith("the other pages show a-library-model.")
 
 
