@@ -92,6 +92,12 @@ class Reader(Protocol):
     def byte_ids(self) -> frozenset[int]:
         """The ids of the tokens of single bytes, by which a vocabulary spells the characters that it lacks."""
 
+    def source_ids(self, text: str) -> Sequence[int]:
+        """The tokens of a text, or the positions of what it reads instead (`reading`).
+
+        Raises an InputTextError if the text is blank or too long, or there is nothing.
+        """
+
     def trace(
         self, text: str, target: str | None = None, *, extras: Collection[str] = (), edits: Edits | None = None
     ) -> Trace:
@@ -144,9 +150,6 @@ class Writer(Reader, Protocol):
     @property
     def reserved_ids(self) -> frozenset[int]:
         """Special tokens that a person may not force: padding, the beginning, the unknown piece."""
-
-    def source_ids(self, text: str) -> Sequence[int]:
-        """The tokens of a text. Raises an InputTextError if it is blank or too long."""
 
     def target_ids(self, text: str) -> Sequence[int]:
         """The tokens of a translation that is given. Raises as `source_ids`."""

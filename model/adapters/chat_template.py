@@ -14,6 +14,7 @@ from typing import Final, Self
 
 from model.adapters.library_tokenizer import Encoded
 from model.adapters.limited_process import answer_of
+from model.adapters.text_tracer import Pass
 from model.adapters.text_writer import TextWriter
 from model.errors import InputTextError, said
 from model.errors import Message as Said
@@ -329,9 +330,12 @@ class ChatWriter(TextWriter):
         begin: Sequence[int] = (),
         keep_outputs: bool = False,
         edits: Edits | None = None,
+        passed: Pass | None = None,
     ) -> Trace:
         """As `TextTracer.trace_rows`, with the role of each token: what was written is of the assistant."""
-        trace = super().trace_rows(text, source_ids, emitted, begin=begin, keep_outputs=keep_outputs, edits=edits)
+        trace = super().trace_rows(
+            text, source_ids, emitted, begin=begin, keep_outputs=keep_outputs, edits=edits, passed=passed
+        )
         # A place where a word is said has no text.
         chat = self.chat(text) if text.strip() else None
         if chat is None or not chat.roles or chat.encoded.ids != tuple(source_ids):

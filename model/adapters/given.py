@@ -180,6 +180,10 @@ class EncoderReader(GivenReader):
         """None."""
         return ()
 
+    def source_ids(self, text: str) -> tuple[int, ...]:
+        """See `model.reader.Reader`."""
+        return self.given().source.ids
+
     @torch.inference_mode()
     def trace(
         self, text: str, target: str | None = None, *, extras: Collection[str] = (), edits: Edits | None = None

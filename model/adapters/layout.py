@@ -46,7 +46,7 @@ class Layout:
 
     def inputs(
         self, recorded: Recorded, sentence: int = 0, memory: Float[Tensor, "key d_model"] | None = None
-    ) -> SiteLayers:
+    ) -> Mapping[str, tuple[AttentionInputs, ...]]:
         """What one sentence of a batch left at every site and layer in a pass that recorded its calls, on the CPU.
 
         Given the memory that its decoder read, keys and values made of a long one are kept as that.

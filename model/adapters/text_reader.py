@@ -1,7 +1,7 @@
 """Ask a Hugging Face model which word or label it would say about a text, and change its attention there."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, Literal
@@ -11,14 +11,18 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from model.adapters import library
-from model.adapters.capture import check_edits
+from model.adapters.capture import check_edits, layers_counted
 from model.adapters.generate_call import Beginning, GenerationRows, begin_writing
 from model.adapters.library_parts import LibraryParts
 from model.adapters.library_tokenizer import LibraryTokenizer
 from model.adapters.stream_taps import layer_around, word_vectors
-from model.adapters.text_tracer import TextTracer
+from model.adapters.text_tracer import Pass, TextTracer
 from model.errors import InputTextError, TokenError, said
-from model.nn.hooks import Edit, listen
+from model.interruption import pause
+from model.nn.hooks import CALL, Edit, listen
+from model.nn.masks import pad
+from model.trace.steps import are_steps_wanted
+from model.trace.trace import Trace
 from model.word_choice import (
     MASK,
     NO_EDITS,
@@ -68,6 +72,10 @@ def masked_choice(
     return WordChoice(place, right, wrong)
 
 
+#: Padded tokens of texts that a decoder reads side by side: more of them take as long each.
+TOKENS_AT_ONCE: Final = 256
+
+
 class TextReader(TextTracer):
     """As `TextTracer`; it also says which word it would say at a place, and lets its attention be changed there."""
 
@@ -77,6 +85,41 @@ class TextReader(TextTracer):
     def parts(self) -> LibraryParts:
         """See `model.reader.Reader`."""
         return LibraryParts(self)
+
+    def trace_batch(self, sentences: Sequence[tuple[str, str | None]]) -> Iterator[tuple[int, Trace | InputTextError]]:
+        """See `Reader`. A decoder reads texts of like length side by side, where no steps are wanted of them."""
+        left: list[tuple[int, str, tuple[int, ...]]] = []
+        if self.abilities.kind != "decoder" or not self.abilities.knows_inputs or are_steps_wanted():
+            yield from super().trace_batch(sentences)
+            return
+        for number, (text, _target) in enumerate(sentences):
+            try:
+                left.append((number, text, self.source_ids(text)))
+            except InputTextError as error:
+                yield number, error
+        left.sort(key=lambda one: len(one[2]))
+        while left:
+            size = max(1, TOKENS_AT_ONCE // len(left[-1][2]))
+            some, left = left[-size:], left[:-size]
+            passes = self._side_by_side([ids for _, _, ids in some])
+            for (number, text, ids), passed in zip(some, passes, strict=True):
+                yield number, self.trace_rows(text, ids, (), passed=passed)
+
+    @torch.inference_mode()
+    def _side_by_side(self, texts: Sequence[Sequence[int]]) -> Sequence[Pass | None]:
+        """What one pass of a decoder over texts leaves of each; None where its rows may see what pads the others."""
+        read = pad(texts, texts[0][0]).to(self.device)
+        given = {"input_ids": read, "attention_mask": torch.ones_like(read), "use_cache": False}
+        with listen(record={CALL}) as recorded, layers_counted(lambda *_: pause()):
+            self.model.base_model(**given)  # type: ignore[operator]
+        calls = [calls[-1] for calls in recorded.values()]
+        if not all(call.mask.causal and call.bias is None for call in calls):
+            return [None] * len(texts)
+        inputs = (self.layout.inputs(recorded, number) for number in range(len(texts)))
+        return [
+            Pass({site: tuple(of.of_first(len(ids)) for of in layers) for site, layers in each.items()}, {}, None)
+            for ids, each in zip(texts, inputs, strict=True)
+        ]
 
     @property
     def end_ids(self) -> frozenset[int]:

@@ -37,7 +37,7 @@ LONGEST_WITH_STEPS: Final = 512
 
 
 @dataclass(frozen=True, eq=False)
-class _Pass:
+class Pass:
     """What one pass left behind: what every site computed, what was recorded beside, and one row of logits per row."""
 
     inputs: SiteLayers
@@ -178,6 +178,7 @@ class TextTracer(BaseReader):
         begin: Sequence[int] = (),
         keep_outputs: bool = False,
         edits: Edits | None = None,
+        passed: Pass | None = None,
     ) -> Trace:
         """Run a decoder once over what is given as token ids.
 
@@ -186,6 +187,7 @@ class TextTracer(BaseReader):
             emitted: what was written after the text, or (encoder–decoder) after the tokens that begin.
             begin: the tokens with which the decoder of an encoder–decoder began; by default its own.
             keep_outputs: whether to record the real head outputs.
+            passed: what such a run left, where it is done already.
 
         Raises:
             InputTextError: the tokens are too many.
@@ -202,7 +204,7 @@ class TextTracer(BaseReader):
             message = "The decoder reads at most {most:,} tokens, got {num_rows:,}. Shorten the text."
             raise InputTextError(message, most=most, num_rows=len(rows))
         encoder_ids = tuple(source_ids) if has_encoder else ()
-        done = self._run(encoder_ids, rows, keep_outputs, edits)
+        done = passed or self._run(encoder_ids, rows, keep_outputs, edits)
         predicted = [] if done.logits is None else done.logits.argmax(-1).tolist()
         # What each row is followed by; the last token of a text that nothing follows, by what the model would write.
         following = list(emitted) if has_encoder else [*rows[1:], *predicted[-1:]]
@@ -402,7 +404,7 @@ class TextTracer(BaseReader):
         keep_outputs: bool,
         edits: Edits | None,
         token_inputs: TokenInputs = (),
-    ) -> _Pass:
+    ) -> Pass:
         functions = head_edits(edits, self.abilities, num_source=len(source_ids), num_target=len(target_ids))
         given = self.arguments(source_ids, target_ids, token_inputs=token_inputs)
         if not self.abilities.knows_inputs:
@@ -417,11 +419,11 @@ class TextTracer(BaseReader):
             # In place: of a long transcript they are as large as all that is kept.
             logits = logits.index_fill_(-1, self._never(logits), -torch.inf).cpu()
         if not self.abilities.knows_inputs:
-            return _Pass(weights_of(output, self.abilities, self.config), MappingProxyType({}), logits)
+            return Pass(weights_of(output, self.abilities, self.config), MappingProxyType({}), logits)
         # A changed head may have read other values than a matrix made.
         memory = None if functions else getattr(output, "encoder_last_hidden_state", None)
         inputs = self.layout.inputs(recorded, memory=None if memory is None else memory[0])
-        return _Pass(inputs, self.layout.outputs(recorded), logits)
+        return Pass(inputs, self.layout.outputs(recorded), logits)
 
     @torch.inference_mode()
     def checked_tokens(

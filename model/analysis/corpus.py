@@ -57,19 +57,16 @@ class SiteRun:
         if len(masks) > 1 or len(plain) < len(layers) or len({layer.scale for layer in plain}) > 1:
             value = torch.cat([layer.values().float() for layer in layers]) if with_values else None
             return cls(torch.cat([layer.weights() for layer in layers]), value, tuple(masks))
-        query, key, value = (
-            torch.cat(parts).float() for parts in zip(*((of.query, of.key, of.value) for of in plain), strict=True)
-        )
         # All layers at once, for speed.
+        query, key = torch.cat([layer.query for layer in plain]).float(), torch.cat([layer.keys() for layer in plain])
         score = joined([layer.score for layer in plain])
         weights = attention_weights(query, key, scale=plain[0].scale, score=score, mask=masks[0][1][None]).weights
-        return cls(weights, value if with_values else None, tuple(masks))
+        return cls(weights, torch.cat([layer.values() for layer in plain]) if with_values else None, tuple(masks))
 
 
 def _is_plain(layer: AttentionInputs) -> bool:
-    """Whether its weights are the softmax of masked, scaled scores, and no heads share a key."""
-    added = (layer.bias, layer.softcap, layer.sinks)
-    return all(one is None for one in added) and not layer.edits and len(layer.key) == len(layer.query)
+    """Whether its weights are the softmax of masked, scaled scores."""
+    return all(one is None for one in (layer.bias, layer.softcap, layer.sinks)) and not layer.edits
 
 
 class Origin(NamedTuple):

@@ -136,6 +136,13 @@ class AttentionInputs:
         object.__setattr__(known, "log_sums", sums)
         return known
 
+    def of_first(self, count: int) -> "AttentionInputs":
+        """Those of the first rows and keys alone: what they would be, where no row sees a later key or has a bias."""
+        mask = replace(self.mask, num_queries=count, num_keys=count)
+        query, key, value = (part[:, :count] for part in (self.query, self.key, self.value))
+        first = replace(self, query=query, key=key, value=value, mask=mask)
+        return first.with_log_sums(None if self.log_sums is None else self.log_sums[:, :count])
+
     def with_made(self, made: Mapping[str, MadeOf]) -> "AttentionInputs":
         """The same, whose "key" and "value" are made each time that they are asked for."""
         lean = copy(self)
@@ -209,6 +216,10 @@ class AttentionInputs:
     def values(self, heads: Sequence[int] | None = None) -> Float[Tensor, "head key d_v"]:
         """The values that each head sums up, in float32; heads that share them each get their own."""
         return self._of_heads(self.value, list(range(self.num_heads)) if heads is None else list(heads))
+
+    def keys(self) -> Float[Tensor, "head key d_k"]:
+        """The same of the keys with which each head scores."""
+        return self._of_heads(self.key, list(range(self.num_heads)))
 
     def _of_heads(self, shared: Tensor, heads: list[int]) -> Tensor:
         group = self.num_heads // shared.size(0)

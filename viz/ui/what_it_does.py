@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from model.analysis.head_description.describe import HeadDescription
     from viz.ui.own_texts import Loaded
 
-#: Seconds between two looks at what is read meanwhile.
-INTERVAL: Final = 1.0
 _KEY: Final = "what-heads-do"
 #: In the session: texts that a person has given.
 _OWN: Final = "heads/sentences"
@@ -167,7 +165,7 @@ def _ended(job: Job[None]) -> str:
     return ""
 
 
-@st.fragment(run_every=INTERVAL)
+@st.fragment(run_every=long_work.INTERVAL)
 def _watch(job: Job[None], known: Known, drawn: Described | None) -> None:
     """How far the model is measured; once more is known than was drawn, the whole page says it."""
     if job.finished or known.described is not drawn:

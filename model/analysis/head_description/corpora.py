@@ -6,6 +6,7 @@ quotations and stories, of 3 to 90 words: over texts of one kind many heads do s
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -15,7 +16,6 @@ from model.analysis.corpus import CorpusSentence, read_text
 from model.errors import InputTextError, Message, said
 from model.languages import html_language
 from model.reader import Reader
-from model.trace.trace import Trace
 from model.words import word_spans
 
 LANGUAGES: Final = ("en", "de", "zh")
@@ -90,22 +90,21 @@ def _pieces_a_word(reader: Reader) -> Mapping[str, float]:
 
     Languages after one that has hardly more than a token a word are not looked at: none of them could be much better.
     """
-    unknown = {token for token in reader.all_tokens() if token.strip("<>[]").casefold() in ("unk", "unknown")}
+    tokens = reader.all_tokens(of_source=True)
+    unknown = {number for number, token in enumerate(tokens) if token.strip("<>[]").casefold() in ("unk", "unknown")}
     found = {}
     for language in LANGUAGES:
         texts = default_corpus(language)[:PROBES]
-        # What a decoder would write is not asked for.
-        traces = [trace for _, trace in reader.trace_batch([(text, text) for text, _target in texts])]
-        tokens = [token for trace in traces for token in _read_tokens(trace)]
-        if tokens and unknown.isdisjoint(tokens):
-            found[language] = len(tokens) / sum(len(word_spans(text)) for text, _target in texts)
+        ids = [number for text, _target in texts for number in _read(reader, text)]
+        ids = [number for number in ids if number in unknown or number not in reader.special_ids]
+        if ids and unknown.isdisjoint(ids):
+            found[language] = len(ids) / sum(len(word_spans(text)) for text, _target in texts)
             if found[language] <= WORSE:
                 break
     return found
 
 
-def _read_tokens(trace: Trace | InputTextError) -> Sequence[str]:
-    if isinstance(trace, InputTextError):
-        return ()
-    special = trace.special_tokens - {"[UNK]", "<unk>"}
-    return [token for token in trace.source_tokens or trace.target_tokens if token not in special]
+def _read(reader: Reader, text: str) -> Sequence[int]:
+    with suppress(InputTextError):
+        return reader.source_ids(text)
+    return ()

@@ -28,6 +28,7 @@ from model.analysis.head_circuits import direct_output, read_off
 from model.errors import DataError, TraceError
 from model.interruption import Progress, no_progress
 from model.reader import Reader
+from model.trace.steps import without_steps
 
 if TYPE_CHECKING:
     from model.adapters.text_reader import TextReader
@@ -103,7 +104,8 @@ def repeated_tokens(
 def _of_tokens(
     reader: "TextReader", tokens: Int[Tensor, "row"], names: Collection[str]
 ) -> dict[str, Float[Tensor, "layer_and_head"]]:
-    trace = reader.trace_rows("", tokens.tolist(), ())
+    with without_steps():
+        trace = reader.trace_rows("", tokens.tolist(), ())
     layers = trace.inputs[SITE]
     weights = torch.cat([layer.weights() for layer in layers])
     masks = patterns(tokens)

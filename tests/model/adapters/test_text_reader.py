@@ -13,6 +13,7 @@ from model.analysis.head_description.cells import Place
 from model.errors import EditError, InputTextError, TraceError
 from model.trace.file import load_trace, save_trace
 from model.trace.steps import without_steps
+from model.trace.trace import Trace
 
 TEXT = "The animal didn't cross the street because it was too tired."
 OUTPUTS = {"hook_head_output"}
@@ -58,6 +59,26 @@ def test_a_trace_without_steps_has_the_same_weights_and_the_same_words_in_its_ro
         assert Place.of(bare, site).rows == Place.of(whole, site).rows
         for layer in range(whole.layers_of(site)):
             torch.testing.assert_close(bare.weights(site, layer), whole.weights(site, layer))
+
+
+@pytest.mark.parametrize("model_type", ["gpt2", "mistral", "gemma2", "gpt_oss", "bloom"])
+def test_texts_that_a_decoder_reads_side_by_side_are_as_if_it_read_each_alone(
+    opened: Callable[[str], TextReader], model_type: str
+) -> None:
+    reader, texts = opened(model_type), (TEXT, " ", "It was.")
+    with without_steps():
+        found = dict(reader.trace_batch([(text, None) for text in texts]))
+        alone = [reader.trace(text) for text in texts[::2]]
+    assert isinstance(found.pop(1), InputTextError)
+    for number, one in zip((0, 2), alone, strict=True):
+        trace = found[number]
+        assert isinstance(trace, Trace)
+        assert (trace.key, trace.target_tokens) == (one.key, one.target_tokens)
+        for layer in range(one.layers_of("decoder.self")):
+            torch.testing.assert_close(trace.weights("decoder.self", layer), one.weights("decoder.self", layer))
+            if one.knows_inputs:
+                outputs = (each.head_output("decoder.self", layer) for each in (trace, one))
+                torch.testing.assert_close(*outputs, atol=1e-5, rtol=1e-4)
 
 
 @pytest.mark.parametrize("model_type", ["gpt2", "mbart", "mistral"])
