@@ -137,7 +137,7 @@ def test_a_model_of_another_language_is_given_texts_and_one_of_pictures_is_not_m
     assert "Job, measured in this sentence" in texts(any_model)
     content = b"\n".join(b"abc dog number %d runs, and the cat sleeps." % number for number in range(3))
     any_model.file_uploader(key="heads/sentences-file").set_value(("mine.txt", content, "text/plain"))
-    until(any_model, lambda: "Measured: 3 texts of mine.txt" in texts(any_model))
+    until(any_model, lambda: "Measured: 3 texts from mine.txt" in texts(any_model))
     pictures = opened(app_of(), checkpoint="vit")
     assert not {"Stop", "Measure what each head does"} & {one.label for one in pictures.button}
 
