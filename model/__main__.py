@@ -382,7 +382,7 @@ def run_grow(arguments: argparse.Namespace) -> None:
     check_folder(arguments.out)
     if (arguments.out / MANIFEST).exists():
         # Its card and scores would stay, and be those of another model.
-        raise DataError("{folder} already contains a checkpoint; give another folder.", folder=arguments.out)
+        raise DataError("{folder} already contains a checkpoint; use another folder.", folder=arguments.out)
     checkpoint = load_checkpoint(arguments.checkpoint, choose_device(arguments.device))
     save_checkpoint(arguments.out, grown(checkpoint.model, arguments.layers), checkpoint.tokenizer)
     print(arguments.out, file=sys.stderr)

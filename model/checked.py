@@ -75,7 +75,7 @@ def text(value: object, what: str) -> str:
         raise wrong(what, said("a text of at most {most:,} characters", most=MAX_TEXT), value)
     # JSON can escape it, and no browser can be sent it.
     if has_surrogate(value):
-        raise wrong(what, said("a text of whole characters"), value)
+        raise wrong(what, said("valid Unicode text (without lone surrogates)"), value)
     return value
 
 

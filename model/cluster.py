@@ -300,7 +300,7 @@ def _opened_once(place: ModelPlace) -> Reader:
         reader = open_reader(place.name, _own_device(place.device), place.dtype)
     except CheckpointError as error:
         message = (
-            "A worker cannot open the model: {reason} Give a path that all workers can read, or its name on the hub."
+            "A worker cannot open the model: {reason} Use a path that all workers can read, or its name on the hub."
         )
         raise ClusterError(message, reason=error.message) from error
     if reader.weights_digest != place.digest:

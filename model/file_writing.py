@@ -182,8 +182,8 @@ def _check_links(path: Path, inside: Path) -> None:
     real, expected = os.path.realpath(path), os.path.join(os.path.realpath(inside), *steps)
     if os.path.normcase(real) != os.path.normcase(expected):
         message = (
-            "{path} leads through a link inside {inside}, and nothing is written there through links. Remove the link, "
-            "or give another folder."
+            "{path} leads through a link inside {inside}, and nothing is written there through links. Remove the "
+            "link, or use another folder."
         )
         raise DataError(message, path=path, inside=inside)
 
@@ -206,9 +206,7 @@ def check_writable(path: Path, inside: Path | None = None) -> None:
         return
     with said_plainly(path):
         if path.is_dir() and not (inside and path.is_symlink()):
-            raise DataError(
-                "{path} is a folder. Give the path of a file, for example of a file in that folder.", path=path
-            )
+            raise DataError("{path} is a folder. Name a file, for example one in that folder.", path=path)
         if not path.parent.is_dir():
             message = "There is no folder {parent}, so {name} cannot be written."
             raise DataError(message, parent=path.parent, name=path.name)
@@ -245,13 +243,13 @@ def check_folder(folder: Path, inside: Path | None = None) -> None:
     `inside` is that of `written_path`.
     """
     if folder == STANDARD_OUTPUT:
-        raise DataError("Standard output (-) cannot be a folder. Give the name of a folder to write into.")
+        raise DataError("Standard output (-) cannot be a folder. Name a folder to write into.")
     with said_plainly(folder):
         if inside is not None:
             _check_links(folder, inside)
         there = next(path for path in (folder, *folder.absolute().parents) if os.path.lexists(path))
         if not there.is_dir():
-            raise DataError("{there} is not a folder. Give the name of a folder to write into.", there=there)
+            raise DataError("{there} is not a folder. Name a folder to write into.", there=there)
         _check_access(folder, there)
 
 

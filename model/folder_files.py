@@ -90,8 +90,8 @@ def entries(folder: Path) -> list[Path]:
             )
     if len(names) > MAX_ENTRIES:
         message = (
-            "{name} contains more than {max_entries:,} files, far more than a model has. Give the folder of the model "
-            "itself, or copy its files into one folder."
+            "{name} contains more than {max_entries:,} files, far more than a model has. Choose the folder of "
+            "the model itself, or copy its files into one folder."
         )
         raise CheckpointError(message, name=folder.name, max_entries=MAX_ENTRIES)
     return [folder / name for name in sorted(names)]
@@ -106,7 +106,7 @@ def named_folder(folder: str | Path) -> Path:
     if path.name in ("", ".."):
         path = path.resolve()
     if not path.name:
-        raise CheckpointError("{path} is the root of the file system; give the folder of a model.", path=path)
+        raise CheckpointError("{path} is the root of the file system; choose the folder of a model.", path=path)
     return path
 
 

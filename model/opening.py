@@ -44,7 +44,7 @@ def open_reader(
         return open_translator(path, device, dtype)
     if not path.is_dir() and gguf_file(path) is None:
         if path.exists():
-            message = "{path} is a file, but not a GGUF file. Give the folder of a model, or a GGUF file."
+            message = "{path} is a file, but not a GGUF file. Choose the folder of a model, or a GGUF file."
             raise CheckpointError(message, path=path)
         raise CheckpointError("There is no folder {path}.", path=path)
     # The library transformers takes a second or two to import; our own checkpoints do without.

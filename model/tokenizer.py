@@ -191,7 +191,7 @@ def _no_vocabulary(size: int, reason: str) -> ConfigError:
             "characters come to {least:,}. Request at least {least:,}."
         )
         return ConfigError(message, size=size, least=int(least[1]))
-    return ConfigError("No vocabulary can be built from this text: it has no characters. Give sentences.")
+    return ConfigError("No vocabulary can be built from this text: it has no characters. Use a text with sentences.")
 
 
 def visible_spans(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

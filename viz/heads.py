@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.text is None:
         ours = corpus_for(reader)
         if not ours.language:
-            raise DataError("{why} Give your own texts, with --text FILE.", why=ours.why)
+            raise DataError("{why} Use your own texts, with --text FILE.", why=ours.why)
         language, texts = ours.language, ours.sentences[: arguments.limit]
     else:
         texts, file = tuple(given_corpus(arguments)), arguments.text.name

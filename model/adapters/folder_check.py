@@ -170,7 +170,7 @@ def gguf_file(path: Path) -> Path | None:
             return None
         found = [file for file in entries(path) if _begins(file, _GGUF)]
     if len(found) > 1:
-        message = "{name} has {count} GGUF files; give a folder with only one of them."
+        message = "{name} has {count} GGUF files; choose a folder with only one of them."
         raise CheckpointError(message, name=path.name, count=len(found))
     return found[0] if found else None
 
@@ -187,8 +187,8 @@ def _checked(path: Path) -> Folder:
         return replace(beneath, numbers=beneath.numbers + _count_numbers(path / ADAPTER_WEIGHTS), adapter=adapter)
     if not (path / CONFIG).is_file():
         message = (
-            "{name} has no {config}. Give a folder with a model that `save_pretrained` of transformers wrote, or a "
-            "Headlight checkpoint (with a manifest.json)."
+            "{name} has no {config}. Choose a folder with a model that `save_pretrained` of transformers wrote, "
+            "or a Headlight checkpoint (with a manifest.json)."
         )
         raise CheckpointError(message, name=path.name, config=CONFIG)
     _check_inside(path)

@@ -315,10 +315,10 @@ def _folder(typed: str, allowed: Sequence[Path] | None) -> Path:
             _check_below(None, allowed)
         raise CheckpointError("“{shown}” is not the path of a folder that can be opened here.", shown=shown) from error
     if is_file:
-        raise CheckpointError("“{shown}” is a file. Give the folder that contains it.", shown=shown)
+        raise CheckpointError("“{shown}” is a file. Choose the folder that contains it.", shown=shown)
     if not is_folder:
         raise CheckpointError(
-            "There is no folder “{shown}” on the machine that Headlight runs on. Give the full path of a folder "
+            "There is no folder “{shown}” on the machine that Headlight runs on. Enter the full path of a folder "
             "that `save_pretrained` of transformers wrote, or of one of Headlight's own checkpoints.",
             shown=shown,
         )

@@ -317,7 +317,7 @@ def _no_dataset(folder: Path) -> DataError:
     """What to give in place of a folder that has no description."""
     parts = sorted(part.parent.name for part in folder.glob("*/state.json"))
     if parts:
-        message = "{folder} has several parts ({parts}); give the folder of one of them."
+        message = "{folder} has several parts ({parts}); choose the folder of one of them."
         return DataError(message, folder=folder, parts=_cut(", ".join(parts)))
     message = "{folder} is not a dataset: expected a folder that save_to_disk of the library datasets wrote."
     return DataError(message, folder=folder)

@@ -155,7 +155,7 @@ class BatchMasks:
 def names_in_batch(texts: Sequence[str]) -> list[str]:
     """What errors call each text of a batch. Raises an InputTextError if there is none."""
     if not texts:
-        raise InputTextError("Give at least one sentence.")
+        raise InputTextError("Pass at least one sentence.")
     if len(texts) == 1:
         return [said("The sentence")]
     return [said("Sentence {number}", number=number) for number in range(1, len(texts) + 1)]

@@ -35,7 +35,7 @@ class HeadEdit(ABC):
 
     def __post_init__(self) -> None:
         if self.row is not None and self.since:
-            message = "Give one row, or the first of several rows, but not both: got row={row}, since={since}."
+            message = "Pass one row, or the first of several rows, but not both: got row={row}, since={since}."
             raise EditError(message, row=self.row, since=self.since)
 
     @property

@@ -20,7 +20,7 @@ LARGEST_AREA: Final = 50_000_000
 """Pixels beyond which a picture is refused before it is unpacked."""
 LONGEST_RATIO: Final = 8
 """Some models scale by the shorter side: a picture much longer than that would become huge."""
-NO_PICTURE: Final = said("{name} is not a picture that can be read; give a PNG or JPEG file.")
+NO_PICTURE: Final = said("{name} is not a picture that can be read; choose a PNG or JPEG file.")
 #: How files of other types begin, within so many bytes, and what these are called.
 _SIGN: Final = 1_024
 _OTHERS: Final = (
@@ -74,7 +74,7 @@ def open_picture(path: str | Path) -> Image.Image:
         with path.open("rb") as file:
             content = file.read(LARGEST_FILE + 1)
     except FileNotFoundError as error:
-        message = "There is no file {path!r}. Give the path of a PNG or JPEG picture."
+        message = "There is no file {path!r}. Pass the path of a PNG or JPEG picture."
         raise InputTextError(message, path=str(path)) from error
     except OSError as error:
         raise InputTextError(NO_PICTURE, name=path.name) from error
@@ -144,7 +144,7 @@ def as_image(picture: Image.Image | np.ndarray[Any, Any]) -> Image.Image:
     if isinstance(picture, Image.Image):
         _check_size(picture.size)
         if picture.mode == "F":
-            raise InputTextError("The pixels of this picture are floats; give bytes, from 0 to 255.")
+            raise InputTextError("The pixels of this picture are floats; use bytes (0 to 255).")
         return _in_colour(picture)
     if picture.ndim != 3 or picture.shape[2] != 3 or picture.dtype != np.uint8 or 0 in picture.shape:
         message = "A picture must be bytes [height, width, 3], got {dtype} {shape}."

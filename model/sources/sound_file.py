@@ -94,7 +94,7 @@ def open_sound(path: str | Path) -> Sound:
         with path.open("rb") as file:
             content = file.read(LARGEST_FILE + 1)
     except FileNotFoundError as error:
-        message = "There is no file {path!r}. Give the path of a WAV, FLAC, OGG or MP3 file."
+        message = "There is no file {path!r}. Pass the path of a WAV, FLAC, OGG or MP3 file."
         raise InputTextError(message, path=str(path)) from error
     except OSError as error:
         raise _unreadable(path.name) from error
@@ -239,4 +239,4 @@ def _made(samples: Samples, rate: int, name: str) -> Sound:
 
 
 def _unreadable(name: str) -> InputTextError:
-    return InputTextError("{name} is not a sound that can be read; give a WAV, FLAC, OGG or MP3 file.", name=name)
+    return InputTextError("{name} is not a sound that can be read; choose a WAV, FLAC, OGG or MP3 file.", name=name)

@@ -245,7 +245,7 @@ def fill_in(arguments: argparse.Namespace, seed: int) -> None:
         arguments.run = arguments.run or RUNS / f"{arguments.preset}-{seed}"
         arguments.out = arguments.out or arguments.run / "checkpoint"
     if arguments.run is None or arguments.out is None:
-        raise ConfigError("Give the folder of the run (--run) and that of the checkpoint (--out).")
+        raise ConfigError("Name the folder of the run (--run) and that of the checkpoint (--out).")
     arguments.dev = arguments.dev or []
 
 
@@ -304,7 +304,7 @@ def open_run(arguments: argparse.Namespace, origin: checkpoint.Checkpoint | None
     folder = arguments.run
     if (folder / checkpoint.CONFIG).exists() and (folder / checkpoint.TOKENIZER).exists():
         if read_run(folder)[0] != config:
-            message = "{folder} contains a run with different settings; resume with those, or give another folder."
+            message = "{folder} contains a run with different settings; resume with those, or use another folder."
             raise ConfigError(message, folder=folder)
         return
     make_folder(folder)

@@ -68,7 +68,7 @@ class FilmRecorder:
         self._losses: list[float] = []
         self._film = load_film(path) if path.exists() else None
         if self._film is not None and dict(self._film.run) != self._run:
-            raise ConfigError("{path} contains the film of another run; give another file name.", path=path)
+            raise ConfigError("{path} contains the film of another run; use another file name.", path=path)
 
     def begin(self, step: int) -> None:
         """Forget frames after the step from which the run goes on, and take the first of a new run."""

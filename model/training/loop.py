@@ -108,8 +108,8 @@ class RunFiles:
     def damaged(self, error: Exception) -> DataError:
         """What to say of a state that a run cannot go on from."""
         message = (
-            "{state} is damaged, so the run cannot be resumed; give another folder, or delete this file to start again "
-            "({error})."
+            "{state} is damaged, so the run cannot be resumed; use another folder, or delete this file to start "
+            "again ({error})."
         )
         return DataError(message, state=self._state, error=error)
 
@@ -411,7 +411,7 @@ class TrainingRun:
         ]
         if others:
             message = (
-                "{folder} contains a run with different settings ({others}); resume with those, or give another folder."
+                "{folder} contains a run with different settings ({others}); resume with those, or use another folder."
             )
             raise ConfigError(message, folder=self.files.folder, others="; ".join(others))
         try:

@@ -78,7 +78,7 @@ class Watch(TrainerCallback):
         if self._film is not None:
             read = tuple(sentence.source for sentence in self._film.sentences)
             if dict(self._film.run) != self._run or read != tuple(text for text, _ in self._pairs):
-                raise ConfigError("{path} contains the film of another run; give another file name.", path=file)
+                raise ConfigError("{path} contains the film of another run; use another file name.", path=file)
 
     def step(self, loss: float | Tensor | None = None) -> None:
         """Count a step of a loop of your own, after the optimizer's; a frame is taken where one is due.

@@ -130,7 +130,7 @@ def test_a_checkpoint_tells_what_it_was_trained_on_and_can_be_trained_on(
             ["train", "--data", "x", "--run", "r", "--out", "o", "--taught", "1", "--taught-layer", "6"],
             "The encoder has no head 0 in layer 6",
         ),
-        (["grow", "--layers", "3", "--out", "CHECKPOINT"], "already contains a checkpoint; give another folder."),
+        (["grow", "--layers", "3", "--out", "CHECKPOINT"], "already contains a checkpoint; use another folder."),
         (["translate", "Tom.", "--checkpoint", "."], "or a Headlight checkpoint"),
         (["grow", "--layers", "3", "--out", "x", "--checkpoint", "."], "`python -m model trace TEXT --model MODEL"),
         (["translate", "Tom.", "--checkpoint", "/"], "/ is the root of the file system"),
@@ -212,7 +212,7 @@ def test_a_place_where_nothing_can_be_written_is_said_before_anything_is_compute
         return captured.err
 
     if is_file:
-        assert "folder is a folder. Give the name of a file" in said("folder")
+        assert "folder is a folder. Name a file" in said("folder")
         assert "There is no folder none, so x cannot be written." in said("none/x")
         assert "There is no folder file, so x cannot be written." in said("file/x")
         assert "file cannot be written: permission denied." in said("file")
@@ -221,8 +221,8 @@ def test_a_place_where_nothing_can_be_written_is_said_before_anything_is_compute
         Path("pipe").unlink()
     else:
         assert "Standard output (-) cannot be a folder." in said("-")
-        assert "file is not a folder. Give the name of a folder to write into." in said("file")
-        assert "file is not a folder. Give the name of a folder to write into." in said("file/x")
+        assert "file is not a folder. Name a folder to write into." in said("file")
+        assert "file is not a folder. Name a folder to write into." in said("file/x")
     assert "x cannot be written: " in said("folder/x")
     assert {path.name for path in tmp_path.iterdir()} == {"folder", "file", "pairs.tsv"}
 

@@ -252,7 +252,7 @@ def test_where_no_folder_can_be_made_is_said(
         tmp_path / "link" / "b",
         device(tmp_path, 3),
     ):
-        with pytest.raises(DataError, match=r"is not a folder\. Give the name of a folder"):
+        with pytest.raises(DataError, match=r"is not a folder\. Name a folder"):
             check(path)
     monkeypatch.setattr(os, "access", lambda *_: False)
     with pytest.raises(DataError, match="is not writable"):

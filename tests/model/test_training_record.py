@@ -75,7 +75,7 @@ def test_a_result_with_bleu_is_a_score_and_any_other_is_flattened(tmp_path: Path
         ({**GOOD_TRAINING, "data": [{**DATA, "weight": float("nan")}]}, "NaN is not a number"),
         ({**GOOD_TRAINING, "data": [{**DATA, "what": "x" * 5_000}]}, "at most 4,000 characters, got 'xxx.* …"),
         ({**GOOD_TRAINING, "settings": {"a": [1]}}, "settings.a must be a number"),
-        ({**GOOD_TRAINING, "note": "\ud800"}, "note must be a text of whole characters"),
+        ({**GOOD_TRAINING, "note": "\ud800"}, "note must be valid Unicode text"),
     ],
 )
 def test_malformed_training_data_are_said(tmp_path: Path, content: object, message: str) -> None:

@@ -207,7 +207,7 @@ def all_weights(
     """
     layers = [trace.weights(site, layer, rows=rows).numpy() for layer in range(trace.layers_of(site))]
     if len({of_layer.shape for of_layer in layers}) > 1:
-        raise ValueError("The layers of this attention have different numbers of heads; give one layer's weights.")
+        raise ValueError("The layers of this attention have different numbers of heads; pass one layer's weights.")
     weights = np.stack(layers)
     if not sinks:
         weights[..., list(trace.sinks(site))] = 0.0

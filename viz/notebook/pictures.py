@@ -224,7 +224,7 @@ def _weights(
         focus = replace(head, rows=attention.alone(head.rows, trace), columns=attention.alone(head.columns, trace))
         return attention.all_weights(trace, site), rows, columns, written.label(site), focus
     if queries is None:
-        raise ValueError("Give the tokens of the rows as `queries`, and those of the columns as `keys` if they differ.")
+        raise ValueError("Pass the tokens of the rows as `queries`, and those of the columns as `keys` if they differ.")
     rows = _tokens("queries", queries)
     columns = rows if keys is None else _tokens("keys", keys)
     try:

@@ -81,8 +81,8 @@ _NAMES: Final[Mapping[str, str]] = {
     "rests": said("weight at rest"),
     "distance": said("mean distance, as a multiple of that of uniform attention"),
     "fill": said("spread over the tokens"),
-    "by distance": said("part of the variation in its weights that depends only on distance"),
-    "same keys": said("part of the variation in its weights that is the same in every row"),
+    "by distance": said("share of the variation in its weights that distance alone explains"),
+    "same keys": said("share of the variation in its weights that the key alone explains"),
 }
 #: What no text has alone.
 _OF_PICTURE: Final = ("by distance", "same keys")

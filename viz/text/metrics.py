@@ -64,7 +64,7 @@ class Metric:
 
 _RANDOM_TOKENS: Final = dict.fromkeys(
     (ENCODER, DECODER, CROSS),
-    said("Metrics on repeated random tokens need a decoder-only model and are measured only on weights."),
+    said("Metrics on repeated random tokens need a decoder-only model and are measured only from weights."),
 )
 _ON_RANDOM_TOKENS: Final = said("“{name}” is measured on random tokens, so sentences cannot be ranked by it.")
 _SEPARATE: Final = said("“{name}” is measured on separate sentences, so those of the corpus cannot be ranked by it.")
@@ -86,7 +86,7 @@ _NOT_IN_AN_ENCODER: Final = said(
     "Induction is measured in the decoder's self-attention, which sees only earlier tokens."
 )
 _NO_ANTECEDENTS: Final = said(
-    "“Follows antecedents” is measured only on weights, and only for translators from English into German."
+    "“Follows antecedents” is measured only from weights, and only for translation models from English into German."
 )
 _SHARE: Final = r"S_i = \sum_{j \in T_i} \alpha_{ij}"
 _OF_SHARES: Final = said(
@@ -115,8 +115,8 @@ def _of_word_times(name: str, meaning: str, *, chance: float | None = None) -> M
         none_at=dict.fromkeys(
             (ENCODER, DECODER, CROSS),
             said(
-                "Only the cross-attention heads of a speech model give word times. Load the word times of recordings "
-                "under “Recordings”; without them, only “Distance from other heads” is measured."
+                "Only the cross-attention heads of a speech model yield word times. Load the word times of "
+                "recordings under “Recordings”; without them, only “Distance from other heads” is measured."
             ),
         ),
         over="corpus",
@@ -242,7 +242,7 @@ METRICS: Final[Mapping[str, Metric]] = {
     "same": Metric(
         name=said("Same token"),
         meaning=said("the weight of a token on itself, between 0 and 1"),
-        of_norms=said("the share of norms of a token on itself, between 0 and 1"),
+        of_norms=said("the share of the norms in a row that is on the row's own token, between 0 and 1"),
         meanings_at={
             DECODER: (
                 said("the weight on the token that a row reads, between 0 and 1"),
@@ -295,7 +295,9 @@ METRICS: Final[Mapping[str, Metric]] = {
     "diagonal": Metric(
         name=said("Diagonal"),
         meaning=said("the weight on a token itself and its two neighbours, between 0 and 1"),
-        of_norms=said("the share of norms on a token itself and its two neighbours, between 0 and 1"),
+        of_norms=said(
+            "the share of the norms in a row that is on the row's own token and its two neighbours, between 0 and 1"
+        ),
         meanings_at={
             DECODER: (
                 said("the weight on the token that a row reads and the one before it, between 0 and 1"),

@@ -105,9 +105,9 @@ def show(task: "Task[Explained]", choice: str, *, key: str, name: str) -> None:
     names = {method: _(in_english) for method, in_english in NAMES.items()}
     if kind == "encoder-decoder":
         names["weights"] = _("Cross-attention, all heads")
-    message = "What hiding each word costs {choice}, and what {num_methods} methods give each word"
+    message = "How many nats {choice} loses when each word is hidden, and what {num_methods} methods give each word"
     if explained.of_spans:
-        message = "What hiding each span costs {choice}, and what {num_methods} methods give each span"
+        message = "How many nats {choice} loses when each span is hidden, and what {num_methods} methods give each span"
     alt = _(message, num_methods=len(explained.scores), choice=choice)
     frame.chart(figures.word_map(explained, names), f"{key}-words", f"{name}-words", alt)
     terms.markdown(answer(explained, names, choice))

@@ -115,8 +115,8 @@ MEASURES: Final[Mapping[str, Measure]] = {
         label=said("Rollout"),
         number=said("share"),
         meaning=said(
-            "How much of each input token has reached a position through all layers up to this one, averaged over "
-            "heads, if half of it stays in place in each layer (Abnar & Zuidema 2020)."
+            "How much of each input token has reached a position through all layers up to this one, averaged "
+            "over heads, if half of the weight stays in place in each layer (Abnar & Zuidema 2020)."
         ),
         formula=r"$R_\ell = \left(\tfrac{1}{2}\bar A_\ell + \tfrac{1}{2} I\right) R_{\ell-1},\quad R_0 = I$",
         is_share=True,

@@ -105,14 +105,14 @@ def _site(trace: "Trace", site: str) -> None:
     for mask in mechanisms.masks_in_use(trace, site):
         with st.container(gap="xsmall"):
             st.markdown(f"**{written.label(site)}**")
-            message = "{layers}: a row may see {rule}."
+            message = "{layers}: a query may see {rule}."
             terms.caption(plain(_(message, layers=layers_in_words(mask.layers, count), rule=mask.rule)))
             codes, name = reasons(mask.by_position, mask.by_padding), f"{site}-{mask.layers[0]}"
             frame.chart(
                 mask_heatmap(codes, queries, keys, rows_write=trace.rows_write(site)),
                 f"mask-{name}",
                 file_name("mask", name),
-                _("Mask of {site}: a row may see {rule}", site=written.label(site).lower(), rule=mask.rule),
+                _("Mask of {site}: a query may see {rule}", site=written.label(site).lower(), rule=mask.rule),
             )
 
 

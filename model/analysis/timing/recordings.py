@@ -69,7 +69,7 @@ class Transcripts:
         self.all.append(transcript_of(trace, given, begin))
         if sum(transcript.matrices.numel() for transcript in self.all) > MOST_NUMBERS:
             message = (
-                "The weights of all heads for these sounds take more than {most} GiB; give fewer or shorter sounds."
+                "The weights of all heads for these recordings take more than {most} GiB; use fewer or shorter ones."
             )
             raise DataError(message, most=4 * MOST_NUMBERS >> 30)
 
@@ -83,7 +83,7 @@ def speech_writer(reader: Reader) -> SpeechReader | None:
 def as_speech_writer(reader: Reader, name: str) -> SpeechReader:
     """The reader as a `SpeechReader`. Raises a DataError, which calls it `name`, if it writes nothing about sounds."""
     if (writer := speech_writer(reader)) is None:
-        message = "{name} does not transcribe sound; give the folder of a speech model such as Whisper."
+        message = "{name} does not transcribe sound; choose the folder of a speech model such as Whisper."
         raise DataError(message, name=name)
     return writer
 

@@ -130,8 +130,9 @@ def score_timing(
     words = sum(len(sound.matched) for sound in sounds)
     if words < 2:
         message = (
-            "The model wrote only {words} of the given words, too few to score heads (the first word of a sound is "
-            "left out). Give the times of the words that are spoken, in the language of the recording."
+            "The model wrote only {words} of the given words, too few to score heads (the first word of a "
+            "recording is left out). Provide the times of the words that are spoken, in the language of the "
+            "recording."
         )
         raise DataError(message, words=words)
     numbers = [list(heads).index(head) for head in own]

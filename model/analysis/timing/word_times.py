@@ -365,7 +365,7 @@ def sounds_in(folder: Path) -> list[tuple[Path, Path]]:
     times = {file.stem: file for file in files if file.suffix.lower() in READERS}
     sounds = [file for file in files if file.suffix.lower() in SOUNDS]
     if not sounds:
-        raise DataError("{name} contains no sound ({endings}).", name=folder, endings=", ".join(SOUNDS))
+        raise DataError("{name} contains no recording ({endings}).", name=folder, endings=", ".join(SOUNDS))
     for sound in sounds:
         if sound.stem not in times:
             message = "{name} has no file of word times; expected {stem} with one of {endings}."

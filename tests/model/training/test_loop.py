@@ -109,7 +109,7 @@ def test_a_run_does_not_go_on_with_other_settings(
     name, other = setting
     with pytest.raises(ConfigError, match=f"{name} {getattr(SETTINGS, name)}, not {other}") as raised:
         new_run(**{name: other})
-    assert "give another folder" in str(raised.value)
+    assert "use another folder" in str(raised.value)
     assert new_run().step == 4
 
 

@@ -124,7 +124,7 @@ def test_what_does_not_fit_is_refused_with_a_reason(
         lines(trace, "encoder.self", 7)
     with pytest.raises(ValueError, match="heads 0 to 3"):
         lines(trace, "encoder.self", 0, shown=[4])
-    with pytest.raises(ValueError, match="Give the tokens"):
+    with pytest.raises(ValueError, match="Pass the tokens"):
         heads(weights)
     with pytest.raises(ValueError, match=r"3 queries, 3 keys\], got \[1, 2, 2, 2\]"):
         heads(weights, queries=["a", "b", "c"])

@@ -97,15 +97,15 @@ def _field() -> None:
         st.session_state[_LOADED], st.session_state[_BAD] = loaded
 
     downloads.several(
-        _("Sounds, each with a file of its word times"),
+        _("Recordings, each with a file of its word times"),
         key=_FILES,
         megabytes=sizes[0],
         shared=sizes[1],
         help_text=_(
-            "At most {most} sounds (WAV, FLAC, OGG or MP3); the first 30 seconds of each are read. Word times are "
-            "read from a file of the same name (speech.csv for speech.wav): TextGrid, SRT, VTT, JSON, or CSV with the "
-            "columns word, start and end, in seconds. Word times without a sound belong to the sound chosen on the "
-            "left.",
+            "At most {most} recordings (WAV, FLAC, OGG or MP3); the first 30 seconds of each are read. Word "
+            "times are read from a file of the same name (speech.csv for speech.wav): TextGrid, SRT, VTT, JSON, "
+            "or CSV with the columns word, start and end, in seconds. Word times without a recording belong to "
+            "the sound chosen on the left.",
             most=data.MAX_RECORDINGS,
         ),
         on_change=take,

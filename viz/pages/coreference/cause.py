@@ -280,7 +280,7 @@ def _maps(reader: "Chooser", asked: Question, known: EveryHead, head: tuple[str,
         )
         with column:
             st.markdown(f"**{title}**")
-            alt = _("{intervention}: how much the choice loses when each head is changed", intervention=title)
+            alt = _("{intervention}: log-odds that the choice loses, by head", intervention=title)
             name = file_name("cause", key, asked.name, sentence=asked.texts[0])
             frame.chart_of_heads(figure, f"cause-{key}-map", name, alt)
     frame.caption(

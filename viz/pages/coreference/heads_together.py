@@ -142,7 +142,7 @@ def _show_removal(removal: Removal, asked: Sequence[Question]) -> None:
     for letter, spans in zip(LETTERS, removal.written, strict=False):
         if all(span.is_same for span in spans):
             text = "".join(span.first_text for span in spans).strip()
-            frame.caption("{letter}: the translation stays “{text}”", letter=letter, text=plain(text))
+            frame.caption("{letter}: the translation remains “{text}”", letter=letter, text=plain(text))
         else:
             names = (_("{letter} with every head", letter=letter), _("without these heads"))
             st.html(html.word_changes(spans, names=names, language=models.target_language(state.current().model)))
@@ -199,8 +199,8 @@ def removal_sentence(removal: Removal, words: Sequence[tuple[str, str]]) -> str:
         for letter, words_of_it in zip(LETTERS, both, strict=False)
     )
     if any(before != after for before, after in both):
-        return _("**The choice flips. More probable now: {changes}.**", changes=changes)
-    return _("**The choice does not flip. More probable now: {changes}.**", changes=changes)
+        return _("**The choice flips. The more probable word: {changes}.**", changes=changes)
+    return _("**The choice does not flip. The more probable word: {changes}.**", changes=changes)
 
 
 def _change(before: str, after: str) -> str:

@@ -220,9 +220,7 @@ def _cards(
     cards, written = [], [drawn[group[0]].text for group in groups]
     for group, text in zip(groups, written, strict=True):
         sample = drawn[group[0]]
-        notes = (
-            [_("Cut off at the greatest length that the model may write.")] if sample.token_ids[-1] not in ends else []
-        )
+        notes = [_("Cut off at the maximum output length.")] if sample.token_ids[-1] not in ends else []
         if written.count(text) > 1:
             notes.append(_("Another card has the same text, split into different tokens."))
         if text == greedy:

@@ -90,9 +90,9 @@ def label_smoothing_note() -> str:
     tokens = len(models.vocabulary(models.reader(choice)))
     target = 1 - smoothing + smoothing / tokens
     message = (
-        "Trained with label smoothing ε = {smoothing:g} (§5.4): the target was {target:.0%} for the right token and ε "
-        "/ {tokens:,} for every other. So a confident choice has a probability near {target:.0%}, and no token has a "
-        "probability of 0."
+        "Trained with label smoothing ε = {smoothing:g} (§5.4): the target was {target:.0%} for the correct "
+        "token and ε / {tokens:,} for every other. So a confident choice has a probability near {target:.0%}, "
+        "and no token has a probability of 0."
     )
     return _(message, smoothing=smoothing, target=target, tokens=tokens)
 

@@ -43,8 +43,8 @@ def _show(kept: "Sequence[Pin]") -> None:
     for number, pin in enumerate(kept):
         _row(number, pin, kept)
     message = (
-        "{num_kept} of at most {max_pins} views. While this list is open, the URL contains them all, with their "
-        "captions and notes: copy it with the link button next to it."
+        "{num_kept} of at most {max_pins} views. While this list is open, the URL contains all views with their "
+        "captions and notes: copy it with the link button next to this list."
     )
     terms.caption(_(message, num_kept=len(kept), max_pins=url.MAX_PINS))
     with st.container(horizontal=True):

@@ -31,8 +31,8 @@ def show(trace: "Trace", asked: data.Asked) -> None:
     largest = [((in_its_stack(query), in_its_stack(key)), share) for query, key, share in pairs.largest(PARTS)]
     total, count = float(pairs.shares.sum()), pairs.shares.numel()
     frame.caption(
-        "Each table lists the largest shares and the sum of the others. A pair is the product of a part at the "
-        "query and a part at the keys."
+        "Each table lists the largest shares and the sum of the others. The value of a pair is the product of a "
+        "part at the query and a part at the keys."
     )
     with st.grid(3, min_column_width=280, gap="medium"):
         _side(said("Part of the query"), reason.query)

@@ -90,8 +90,8 @@ def _how_to_read(trace: "Trace") -> None:
     """What columns and rows are, where that is not plain."""
     if CROSS not in trace.sites:
         frame.caption(
-            "This model has one attention and no separate source. In each row the part on the text comes first, "
-            "then the part on the output so far; together they sum to 1."
+            "This model has one attention and no separate source. In each row the share of the text comes first, "
+            "then that of the output so far; together they sum to 1."
         )
     if (wave := trace.source.waveform) is not None:
         seconds = len(data.blocks(trace)[0]) * wave.seconds_per_frame

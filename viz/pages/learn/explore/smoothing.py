@@ -29,15 +29,15 @@ HEIGHT: Final = 430
 FLOOR: Final = 1e-7
 _TOO_SURE: Final = said(
     "The model gives “{token}” **{probability:.4f}**; the smoothed target is **{target:.4f}**. The model is "
-    "overconfident: the gradient lowers the probability of the right token (p − target = {gradient}). Loss: "
+    "overconfident: the gradient lowers the probability of the correct token (p − target = {gradient}). Loss: "
     "{smoothed:.3f} smoothed, {one_hot:.3f} one-hot. The smoothed loss cannot fall below {least:.3f}, where the "
-    "right token is {times:,.0f} times as probable as any other."
+    "correct token is {times:,.0f} times as probable as any other."
 )
 _NOT_SURE: Final = said(
     "The model gives “{token}” **{probability:.4f}**; the smoothed target is **{target:.4f}**. The model is "
-    "underconfident: the gradient raises the probability of the right token (p − target = {gradient}). Loss: "
+    "underconfident: the gradient raises the probability of the correct token (p − target = {gradient}). Loss: "
     "{smoothed:.3f} smoothed, {one_hot:.3f} one-hot. The smoothed loss cannot fall below {least:.3f}, where the "
-    "right token is {times:,.0f} times as probable as any other."
+    "correct token is {times:,.0f} times as probable as any other."
 )
 
 
@@ -61,9 +61,9 @@ def show(trace: "Trace") -> None:
     )
     terms.markdown(_smoothing_in_words(found, hundredths))
     frame.caption(
-        "One row per token, the right one first; the right token is the one that the model wrote, as if its "
-        "translation were the reference. The axis is logarithmic, to show the small probability that smoothing "
-        "gives every token of the vocabulary; values of exactly 0 are at the left edge."
+        "One row per token, the correct one first: here, the token that the model wrote, as if its translation "
+        "were the reference. The axis is logarithmic, to show the small probability that smoothing gives every "
+        "token of the vocabulary; values of exactly 0 are at the left edge."
     )
 
 
@@ -85,8 +85,8 @@ def _smoothing_in_words(found: data.SmoothedStep, hundredths: int) -> str:
     if not hundredths:
         message = (
             "The model gives “{token}” **{probability:.4f}**; the smoothed target is **{target:.4f}**. Without "
-            "smoothing the loss is −ln p = {one_hot:.3f}: its gradient always raises the probability of the right "
-            "token, however confident the model is."
+            "smoothing the loss is −ln p = {one_hot:.3f}: its gradient always raises the probability of the "
+            "correct token, however confident the model is."
         )
         return _(message, token=token, probability=loss.probability, target=loss.target, one_hot=loss.one_hot)
     return _(

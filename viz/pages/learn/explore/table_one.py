@@ -45,7 +45,7 @@ def show() -> None:
     """Influence after 1 to 4 layers and the table as counted."""
     with st.container(horizontal=True, gap="medium"):
         with st.container(width=200):
-            kernel = controls.stepped("kernel_width", _("k, kernel of a convolution"), data.KERNELS)
+            kernel = controls.stepped("kernel_width", _("k, kernel width of the convolution"), data.KERNELS)
         with st.container(width=260):
             window = controls.stepped("window_size", _("r, keys of restricted attention"), data.WINDOWS)
     influences = data.influences(kernel, window)
@@ -88,7 +88,7 @@ def _table(kernel: int, window: int) -> None:
     rows = []
     for kind, (in_paper, steps_in_paper, path_in_paper) in PAPER.items():
         operations, steps, layers = data.counted(kind, length, width, kernel, window)
-        met = f"{layers:,}" if kind != "recurrent" else _("1, of {length:,} steps", length=length)
+        met = f"{layers:,}" if kind != "recurrent" else _("1 ({length:,} sequential steps)", length=length)
         cells = in_paper, amount(operations), steps_in_paper, f"{steps:,}", path_in_paper, met
         rows.append((figures.NAMES[kind], *cells))
     st.html(html.table(_COLUMNS, rows, label=_("Table 1 of the paper compared with our counts")))

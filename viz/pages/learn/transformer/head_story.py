@@ -299,10 +299,10 @@ def _mask_sentence(origin: Origin) -> str:
         )
     if origin.looks_ahead:
         return plural(
-            "The row sees {count} key written after it, marked ▲. While translating it does not exist yet; the "
-            "recording is complete, so its k and v are known.",
-            "The row sees {count} keys written after it, marked ▲. While translating they do not exist yet; the "
-            "recording is complete, so their k and v are known.",
+            "The row sees {count} key written after it, marked ▲. When the model translates, this key does not exist "
+            "yet; the recording is complete, so its k and v are known.",
+            "The row sees {count} keys written after it, marked ▲. When the model translates, these keys do not exist "
+            "yet; the recording is complete, so their k and v are known.",
             cut,
         )
     if is_window:

@@ -166,7 +166,7 @@ def _head(origin: "Origin") -> Iterator[Stop]:
             cut,
         )
         if cut
-        else _("The mask hides no key of this row: all scores stay."),
+        else _("The mask hides no key of this row: all scores stay the same."),
     )
     message = "The softmax turns the scores into weights that sum to 1. “{key}” gets {weight}."
     yield Stop(

@@ -25,7 +25,7 @@ def test_heads_switched_off_by_the_address_change_the_log_odds_as_the_model_says
         assert signed(without - intact) in html(app)
     assert any("2 of 24 heads** are off: encoder L1 H2, cross L2 H3." in unlinked(one.value) for one in app.markdown)
     assert "Most probable, all heads" in html(app)
-    stays = any("the translation stays" in unlinked(one.value) for one in app.caption)
+    stays = any("the translation remains" in unlinked(one.value) for one in app.caption)
     assert stays or "A with every head" in html(app)
 
 

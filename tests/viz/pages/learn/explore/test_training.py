@@ -33,9 +33,9 @@ def test_smoothing_moves_the_target_and_what_is_said_of_the_gradient(app: AppTes
     (chart,) = explored(app)
     assert [trace["name"] for trace in chart["data"]] == ["one-hot target", "smoothed target", "the model"]
     gradient = "raises" if "underconfident" in said(app) else "lowers"
-    assert f"the gradient {gradient} the probability of the right token" in said(app)
+    assert f"the gradient {gradient} the probability of the correct token" in said(app)
     healthy(app.slider(key="smoothing").set_value(0).run())
-    assert "always raises the probability of the right token" in said(app)
+    assert "always raises the probability of the correct token" in said(app)
     assert app.query_params["epsilon"] == "0"
 
 

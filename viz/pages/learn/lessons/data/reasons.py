@@ -98,7 +98,9 @@ def query_words(shipped: "Shipped", *, text: str, other: str, head: str, word: s
         found |= {name: word_of_key(trace, CROSS, at), f"{name}_share": shares[at]}
     found |= {"both": (shares[first] + shares[second]) / step.total, "answer": f"{found['first']}, {found['second']}"}
     caption = said(
-        "One bar per word that {part} read. They add up to {total:.2f}.", part=part_name(part), total=step.total
+        "One bar per word that {part} read. The bars add up to {total:.2f}, the share of {part}.",
+        part=part_name(part),
+        total=step.total,
     )
     return View(
         _bars({display_token(tokens[at]): shares[at] for at in ordered}), found, caption, _full(text, other, reason)
@@ -126,9 +128,9 @@ def brought(shipped: "Shipped", *, text: str, other: str, head: str, word: str, 
         "source": word_of_key(trace, ENCODER, int(weights.argmax())),
     }  # fmt: skip
     caption = said(
-        "One bar per part of what is read at “{read}”, traced through the feed-forward layers above it. They add "
-        "up to {total:.2f}. “Difference in reading”: the weights, layer norms and keys with which “{read}” is "
-        "read differ between the sentences, too. “Learned constants”: biases.",
+        "One bar per part of what is read at “{read}”, traced through the feed-forward layers above it. The bars "
+        "add up to {total:.2f}. “Difference in reading”: the weights, layer norms and keys with which “{read}” "
+        "is read differ between the sentences, too. “Learned constants”: biases.",
         read=read, total=step.total,
     )  # fmt: skip
     return View(_of_parts(shares), found, caption, _full(text, other, reason))

@@ -68,7 +68,7 @@ def without_heads(shipped: "Shipped", *, text: str, heads: list[str], word: str)
     forced = shipped.translator.trace_tokens(text, ids, edits=[SwitchOff(*places[0])])
     found |= {
         "changed": changed, "heads": len(heads), "word": word,
-        "verdict": said("Yes, it changes") if found["changed_1"] else said("No, it stays"),
+        "verdict": said("Yes, it changes") if found["changed_1"] else said("No, it stays the same"),
         "kept": spoken(shipped.translator.all_tokens()[forced.predicted_ids[at]]),
         "first": trace.translation.split()[0], "first_1": str(found["without_1"]).split()[0],
     }  # fmt: skip
@@ -304,7 +304,7 @@ def widths(shipped: "Shipped", *, text: str, widths: list[int]) -> View:
     found |= {f"width_{width}": own for width, (own, _) in results.items()}
     found["verdict"] = said("No, not always") if found["falls"] else said("Yes, always")
     picture = Curves(
-        x=np.array(widths, float), lines={said("score"): scores}, x_name=said("beam width, 1 is greedy decoding"),
+        x=np.array(widths, float), lines={said("score"): scores}, x_name=said("beam width (1 = greedy decoding)"),
         y_name=said("score"), points={said("result of each width"): (np.array(widths, float), scores)},
     )  # fmt: skip
     caption = said(

@@ -287,13 +287,13 @@ def loss_over_certainty(shipped: "Shipped", *, percent: int) -> View:
     }  # fmt: skip
     found["verdict"] = f"{found['least_at']:.2f}"
     lines: dict[str, np.ndarray] = {said("one-hot target"): plain}
-    caption = said("The loss of one token. It falls to 0 as the correct token gets all the probability.")
+    caption = said("The loss of one token. The loss falls to 0 as the correct token gets all the probability.")
     if epsilon:
         lines[said("smoothed, ε = {epsilon}", epsilon=epsilon)] = both
         message = "The rest of the probability is spread over {others:,} other tokens. Dotted line: the smallest loss."
         caption = said(message, others=vocabulary - 1)
     picture = Curves(
-        x=x, lines=lines, x_name=said("probability of the right token"), y_name=said("loss, nats"),
+        x=x, lines=lines, x_name=said("probability of the correct token"), y_name=said("loss, nats"),
         upright=float(x[both.argmin()]) if epsilon else None,
     )  # fmt: skip
     return View(picture, found, caption, FullPage("learn", topic="smoothing"))
