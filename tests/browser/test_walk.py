@@ -40,6 +40,14 @@ def test_clicks_lead_from_the_model_to_a_product_and_the_trail_and_escape_lead_b
     picture.locator(".stratum").nth(2).click()
     expect(trail.last).to_have_text("Self-attention · L2 H3")
     expect(page).to_have_url(re.compile("head=L2H3"))
+    # Another head is opened by keyboard, beside the open one.
+    picture.locator(".stratum[tabindex='0']").focus()
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("head=L2H2"))
+    expect(picture.locator(".walk-aside")).to_have_count(0)
+    picture.locator(".stratum[data-head='2']").focus()
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("head=L2H3"))
     # The first number of the first key, in the lowest row.
     lowest = picture.locator(".steps .ground").first
     lowest.scroll_into_view_if_needed()
@@ -147,14 +155,29 @@ def test_a_reference_is_read_in_the_picture_and_a_clicker_walks_the_way_at_every
     expect(picture.locator(".head-scene")).to_be_visible()
 
 
+#: Notes where a layer lies in the frame in which it has come: the column of its token, and its self-attention. Till
+#: then the wheel is turned on: once it stands still, the layer slides into its frame.
+ARRIVAL = """(scene, [clientX, clientY]) => {
+  const look = () => {
+    scene.dispatchEvent(new WheelEvent("wheel", { deltaY: -0.01, ctrlKey: true, clientX, clientY }));
+    const layer = scene.querySelector(":scope > .layer-scene:not(.walk-aside)");
+    if (!layer || scene.querySelector(":scope > .walk-aside")) return requestAnimationFrame(look);
+    const parts = [".model-lit", ".model-slab.self"].map((part) => layer.querySelector(part));
+    window.arrived = parts.map((part) => part.getBoundingClientRect().toJSON());
+  };
+  requestAnimationFrame(look);
+}"""
+
+
 def test_the_wheel_scrolls_the_page_until_a_click_and_then_zooms_into_what_is_under_it(page: Page, url: str) -> None:
     page.emulate_media(reduced_motion="no-preference")
     page.set_viewport_size({"width": 1280, "height": 720})
     picture = walk(page, url, "&site=encoder.self")
     node = picture.locator("[data-node='encoder 2 2']")
     token = (node.get_attribute("aria-label") or "").split("”")[0][1:]
-    box = box_of(node)
-    at = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    box, slab = box_of(node), box_of(picture.locator(".model-slab.self").nth(1))
+    # Away from the middle of what is under it.
+    at = box["x"] + 0.3 * box["width"], slab["y"] + 0.3 * slab["height"]
     page.mouse.move(*at)
     page.mouse.wheel(0, 60)
     main = page.get_by_test_id("stMain")
@@ -165,8 +188,14 @@ def test_the_wheel_scrolls_the_page_until_a_click_and_then_zooms_into_what_is_un
     # A pause ends the turn; the ground beside the columns takes the focus.
     picture.focus()
     page.wait_for_timeout(300)
-    for _ in range(3):
-        page.mouse.wheel(0, -30)
+    for _ in range(4):
+        page.mouse.wheel(0, -50)
+    picture.locator(".walk-scene").evaluate(ARRIVAL, list(at))
+    page.wait_for_function("() => window.arrived")
+    lit, attention = page.evaluate("window.arrived")
+    pitch = lit["width"] / 0.96
+    there = lit["x"] + lit["width"] / 2 - 0.2 * pitch, attention["y"] + 0.3 * attention["height"]
+    assert np.allclose(there, at, atol=4), "the place under the pointer has become the next depth there"
     expect(picture.locator(".walk-crumb").last).to_contain_text("Layer 2")
     expect(picture.locator(".walk-crumb").last).to_contain_text(token)
     until(lambda: main.evaluate("part => part.scrollTop") == 0, "the page is not scrolled")

@@ -1,7 +1,14 @@
 // The machine of the Transformer: where its parts stand, and that rivers do not cross.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { laneOf, layOut, openLayer } from "../../viz/pages/learn/transformer/machine_layout.js";
+import {
+  closedLayer,
+  laneOf,
+  layOut,
+  mixed,
+  openLayer,
+  partsOf,
+} from "../../viz/pages/learn/transformer/machine_layout.js";
 import { river } from "../../viz/pages/learn/transformer/machine_shapes.js";
 
 const ENCODER = ["self", "feed_forward"];
@@ -39,7 +46,7 @@ test("sub-layers lie one above the other, within their layer and the picture, at
 
 test("an opened layer has a stratum a head, from below to above, and all columns within the page", () => {
   const place = { width: 1050, columns: 15, keys: 16, heads: { self: 8, cross: 8 }, open: "cross", head: 2, far: 0 };
-  const { bodies, left, pitch, tokens, width, height, open } = openLayer(DECODER, place);
+  const { bodies, left, pitch, tokens, width, height } = openLayer(DECODER, place);
   assert.deepEqual(
     bodies.map(({ kind, strata }) => [kind, strata.length]),
     [
@@ -54,7 +61,6 @@ test("an opened layer has a stratum a head, from below to above, and all columns
   assert.ok(tall[1] > 2 * tall[0], "the attention that is looked at has the room");
   for (const { strata, top, foot } of bodies)
     for (const stratum of strata) assert.ok(stratum.top >= top && stratum.foot <= foot);
-  assert.equal(open, bodies[1].strata[2]);
 });
 
 test("as a head opens all else draws together, and no column moves", () => {
@@ -65,7 +71,37 @@ test("as a head opens all else draws together, and no column moves", () => {
     assert.ok(height < ways[at].height);
     bodies.slice(1).forEach(({ foot }, body) => assert.ok(foot < bodies[body].top));
   });
-  assert.equal(ways[3].open.top, ways[3].open.foot, "its rows have a place of their own");
+  const open = (rows) => openLayer(DECODER, { ...place, far: 1, rows }).bodies[1].strata[2];
+  assert.deepEqual(
+    [open(0), open(700)].map(({ top, foot }) => foot - top),
+    [0, 700],
+  );
+});
+
+test("a layer of the model opens into its heads, and one of them into its rows, each part at its place in every frame", () => {
+  const heads = { self: 8, cross: 8 };
+  const machine = layOut(BOTH, room(1050));
+  const place = { width: 1050, columns: 15, keys: 16, heads, open: "cross", head: 2 };
+  const depths = [
+    closedLayer(machine, machine.towers[1], 3, heads),
+    openLayer(DECODER, { ...place, far: 0 }),
+    openLayer(DECODER, { ...place, far: 1, rows: 700 }),
+  ];
+  for (const [from, to] of [depths.slice(0, 2), depths.slice(1), [depths[0], depths[2]]]) {
+    assert.deepEqual(
+      [0, 1].map((far) => mixed(from, to, far).bodies),
+      [from.bodies, to.bodies],
+    );
+    const names = (layout) => partsOf(layout).map(([name]) => name);
+    assert.deepEqual(names(from).sort(), names(to).sort());
+    for (const far of [0.2, 0.5, 0.9]) {
+      const { bodies, tokens, height } = mixed(from, to, far);
+      assert.ok(bodies[0].foot <= tokens && tokens <= height);
+      bodies.slice(1).forEach(({ foot }, at) => assert.ok(foot < bodies[at].top));
+      for (const { top, foot, strata } of bodies)
+        for (const each of strata) assert.ok(top <= each.top && each.foot <= foot);
+    }
+  }
 });
 
 test("a picture that is read has room above the lanes, below the words of a decoder that stands higher", () => {

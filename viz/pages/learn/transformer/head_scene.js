@@ -14,7 +14,6 @@ import { bandOf } from "./zoom.js";
 /** @import { Point } from "../../../pictures/shared/items.js" */
 /** @import { Range } from "./row_pictures.js" */
 /** @import { Path, RowData } from "./row_steps.js" */
-/** @import { Place } from "./walk.js" */
 /** @typedef {import("./walk.js").Walk} Walk */
 
 export class HeadScene {
@@ -37,6 +36,7 @@ export class HeadScene {
     this.data = data;
     this.heads.ariaLabel = _("Keys: arrow keys move, Enter opens one");
     const rows = element("div", "head-rows", this.ground, this.into, this.list, this.heads);
+    rows.style.setProperty("--page", `${walk.width}px`);
     this.machine = new LayerMachine(walk, rows);
     this.element = element("div", this.name, this.summary, this.machine.element, this.status);
     this.element.addEventListener("pointerleave", () => this.light(-1));
@@ -71,11 +71,13 @@ export class HeadScene {
     return this.tokens.findIndex((token) => token.contains(/** @type {Node} */ (target)));
   }
 
-  /** What the scene of another place shows too: a layer its rows as a stratum, one weight groups of them. @param {Place} other */
-  bands(other) {
-    const bands = this.machine.bands(this.walk.state);
-    if (other.depth === "layer") return bands;
-    bands.delete("open");
+  /** What another scene of rows shows too. */
+  bands() {
+    const [above, , below] = /** @type {HTMLElement[]} */ ([...this.machine.element.children]);
+    const bands = new Map([
+      ["above", bandOf([above])],
+      ["below", bandOf([below])],
+    ]);
     bands.set("ground", bandOf([this.ground, this.into])).set("keys", bandOf([this.heads]));
     for (const [name, at] of Object.entries(this.groups)) {
       const rows = at.map((row) => /** @type {HTMLElement} */ (this.list.children[row]));
@@ -95,6 +97,15 @@ export class HeadScene {
 
   arrive() {
     this.machine.arrive();
+    queueMicrotask(() => this.ring());
+  }
+
+  /** The row that a stop is about is seen. */
+  ring() {
+    if (!this.isWhole || this.walk.zoom.shown !== this.element) return;
+    const ringed = this.list.children[this.walk.ringed];
+    ringed?.classList.add("ringed");
+    ringed?.scrollIntoView({ block: "nearest" });
   }
 
   draw() {
@@ -105,6 +116,7 @@ export class HeadScene {
     // Side by side, the words take their share; on a narrow page they stand above the picture.
     const isWide = width >= BESIDE_FROM;
     this.element.classList.toggle("wide", isWide);
+    if (placed.width > width && this.machine.rows) this.machine.rows.style.width = `${placed.width}px`;
     const across = isWide ? placed.width - BESIDE : placed.width;
     const { columns: keys, restCount } = this.data;
     this.columns = new KeyColumns(placed, across, keys.length, restCount > 0);
@@ -117,9 +129,7 @@ export class HeadScene {
     this.isWhole = false;
     const end = () => {
       this.isWhole = true;
-      const ringed = this.list.children[this.walk.ringed];
-      ringed?.classList.add("ringed");
-      queueMicrotask(() => ringed?.scrollIntoView({ block: "nearest" }));
+      queueMicrotask(() => this.ring());
     };
     this.walk.fill(this.list, steps, 1, end, true);
   }

@@ -9,7 +9,6 @@ import { imageAddress } from "./pixel_image.js";
 import { exactNumber, roughNumber, stepWords } from "./row_pictures.js";
 
 /** @import { Part } from "./path_chart.js" */
-/** @import { Place } from "./walk.js" */
 /** @typedef {import("./walk.js").Walk} Walk */
 /**
  * A step: its vector, in groups of `group` (0 for none), with its norm and the size of its largest number.
@@ -75,10 +74,9 @@ export class LayerScene {
     this.buttons.addEventListener("keydown", (event) => this.press(event));
   }
 
-  /** What the scene of another place shows too. @param {Place} other */
-  bands(other) {
-    if (!this.machine) return new Map();
-    return other.depth === "model" ? this.machine.whole() : this.machine.bands(other);
+  /** Where a layer lies in the page. @param {LayerMachine} machine */
+  lies(machine) {
+    return this.machine?.lies(machine);
   }
 
   get picture() {

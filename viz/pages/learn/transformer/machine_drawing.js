@@ -148,8 +148,8 @@ export function kindsOf(columns, { name, layers, kinds }) {
   return Array.from({ length: layers }, () => known);
 }
 
-/** What the shapes mean. @param {ModelColumns} columns @returns {[string, string][]} */
-export function legendOf(columns) {
+/** What the shapes mean that are drawn in columns so wide. @param {ModelColumns} columns @param {number} pitch @returns {[string, string][]} */
+export function legendOf(columns, pitch) {
   const { header, sites, norms } = columns;
   /** @type {[string, string][]} */
   const found = [
@@ -160,10 +160,15 @@ export function legendOf(columns) {
   ];
   found.push(["var(--walk-self)", _("attention of one head: width shows the weights")]);
   if (sites.has("decoder.cross")) found.push(["var(--walk-cross)", _("memory: the encoder's output for each token")]);
+  if (pitch < DETAILED_FROM) return found;
   if (header.stacks.some(({ kinds }) => kinds.flat().includes("feed_forward")))
     found.push(["var(--walk-network)", _("feed-forward: each token separately")]);
-  const [stack] = header.stacks;
-  const first = stack && columns.added(stack, 0, stack.kinds[0]?.[0] ?? "", 0);
-  if (first && isNormed(first)) found.push(["var(--walk-norm)", _("ring: the stream is normalised")]);
+  const isRinged = (/** @type {Stack} */ stack, /** @type {number} */ layer, /** @type {string} */ kind) =>
+    stack.tokens.some((_token, column) => {
+      const added = columns.added(stack, layer, kind, column);
+      return added && isNormed(added);
+    });
+  if (header.stacks.some((stack) => stack.kinds.some((all, layer) => all.some((kind) => isRinged(stack, layer, kind)))))
+    found.push(["var(--walk-norm)", _("ring: the stream is normalised")]);
   return found;
 }

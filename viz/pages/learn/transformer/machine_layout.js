@@ -122,9 +122,15 @@ export function laneOf({ shaft, towers: [encoder], isStacked }, column) {
 }
 
 /** A head of an opened attention. @typedef {{ head: number, top: number, foot: number }} Stratum */
-/** @typedef {{ kind: Kind, top: number, foot: number, strata: Stratum[], keys: { top: number, foot: number } | null }} OpenBody `keys`: where the names of the memory stand */
-/** @typedef {{ left: number, pitch: number, columns: number, bodies: OpenBody[], tokens: number, width: number, height: number, open: Stratum | null }} OpenLayer `open`: the stratum of the open head */
-/** What is laid out of a layer. @typedef {{ width: number, columns: number, keys: number, heads: Partial<Record<Kind, number>>, open: string, head: number, far: number }} Opening `keys`: of the memory; `open`: the attention whose `head` is open; `far`: how far it is, from 0 (a stratum like others) to 1 (its rows stand between what is above and below it) */
+/** @typedef {{ kind: Kind, top: number, foot: number, strata: Stratum[], keys: { top: number, foot: number } }} OpenBody `keys`: where the names of the memory stand */
+/**
+ * A layer, closed or opened.
+ * @typedef {{
+ *   left: number, pitch: number, columns: number, bodies: OpenBody[], tokens: number, width: number, height: number,
+ *   memory: { left: number, pitch: number }, unfolded: number,
+ * }} OpenLayer `memory`: where its keys are; `unfolded`: from 0, a layer of the whole model, to 1, opened
+ */
+/** What is laid out of a layer. @typedef {{ width: number, columns: number, keys: number, heads: Partial<Record<Kind, number>>, open: string, head: number, far: number, rows?: number }} Opening `keys`: of the memory; `open`: the attention whose `head` is open; `far`: how far it is, from 0 (a stratum like others) to 1 (as high as its `rows`) */
 
 /** Of an opened layer, then of one whose head is open: gaps between bodies, and networks. */
 const [BETWEEN, BULB] = [
@@ -151,17 +157,15 @@ const [OPEN_LEFT, OPEN_RIGHT, NARROW] = [104, 118, { left: 60, right: 8 }];
 
 /**
  * One layer, opened: each attention has a stratum a head, on the columns of the tower. All but the open head draws together
- * as that is opened; its rows are not part of the height.
+ * as that is opened.
  * @param {Kind[]} kinds from below @param {Opening} opening @returns {OpenLayer}
  */
-export function openLayer(kinds, { width, columns, keys, heads, open, head, far }) {
+export function openLayer(kinds, { width, columns, keys, heads, open, head, far, rows = 0 }) {
   const wide = { left: OPEN_LEFT, right: width < BESIDE_FROM ? OPEN_RIGHT : BESIDE };
   const { left, right } = width < STACKED_BELOW ? NARROW : wide;
   const pitch = Math.max((width - left - right) / Math.max(columns, 1), 9);
   const between = (/** @type {number[]} */ [closed, opened]) => Math.round(closed + (opened - closed) * far);
   const nameOf = (/** @type {number} */ room) => (room < LYING_FROM ? LEANING_NAME : LYING_NAME);
-  /** @type {Stratum | null} */
-  let opened = null;
   let at = between(BETWEEN);
   const bodies = [...kinds].reverse().map((kind) => {
     const top = at;
@@ -170,23 +174,70 @@ export function openLayer(kinds, { width, columns, keys, heads, open, head, far 
     const sizes = kind === open ? STRATA : CLOSED_STRATA;
     const heights = sizes.map(({ least, most, all }) => Math.min(Math.max(all / Math.max(count, 1), least), most));
     const strata = Array.from({ length: count }, (_head, each) => {
-      const isOpen = kind === open && each === head;
-      const stratum = { head: each, top: at, foot: at + between(isOpen ? [heights[0], 0] : heights) };
-      at = stratum.foot;
-      if (isOpen) opened = stratum;
-      return stratum;
+      const top = at;
+      at += between(kind === open && each === head ? [heights[0], rows] : heights);
+      return { head: each, top, foot: at };
     });
     // Below the rows of a head stand its own keys.
     const room = nameOf((pitch * columns) / Math.max(keys, 1));
     const names = { top: at, foot: at + between([room, kind === open ? 0 : room]) };
     if (kind === "cross") at = names.foot;
+    else names.foot = at;
     const foot = at + (count ? 4 : 0);
     at = foot + between(BETWEEN);
-    return { kind, top, foot, strata, keys: kind === "cross" && names.foot > names.top ? names : null };
+    return { kind, top, foot, strata, keys: names };
   });
   bodies.reverse();
   const room = nameOf(pitch);
   const height = at + between([room, open === "self" ? 0 : room]);
+  const memory = { left, pitch: (pitch * columns) / Math.max(keys, 1) };
   const whole = Math.max(width, left + pitch * columns + right);
-  return { left, pitch, columns, bodies, tokens: at, width: whole, height, open: opened };
+  return { left, pitch, columns, bodies, tokens: at, width: whole, height, memory, unfolded: 1 };
+}
+
+/**
+ * A layer of the machine as one that is opened no way yet: every head is the whole slab. Its own top is 0.
+ * @param {Machine} machine @param {Placed} tower @param {number} layer @param {Opening["heads"]} heads @returns {OpenLayer}
+ */
+export function closedLayer({ pitch, shaft, width }, { left, columns, layers }, layer, heads) {
+  const { top: end, foot, bodies } = layers[layer];
+  // Lanes of the memory: the one from afar lies outside, but where towers are stacked.
+  const lanes = shaft && { left: shaft.left + shaft.count * shaft.lane, pitch: -shaft.lane };
+  const opened = bodies.map(({ kind, ...body }) => {
+    const own = { top: body.top - end, foot: body.foot - end };
+    const strata = Array.from({ length: heads[kind] ?? 0 }, (_head, head) => ({ head, ...own }));
+    return { kind, ...own, strata, keys: { top: own.foot, foot: own.foot } };
+  });
+  const height = foot - end;
+  return {
+    ...{ left, pitch, columns, width, height, tokens: height, unfolded: 0 },
+    bodies: opened,
+    memory: lanes ?? { left, pitch },
+  };
+}
+
+/**
+ * A layout on its way to another one of the same parts.
+ * @template T @param {T} from @param {T} to @param {number} far @returns {T}
+ */
+export function mixed(from, to, far) {
+  if (typeof from === "number") return /** @type {T} */ (from + (Number(to) - from) * far);
+  if (!from || typeof from !== "object") return from;
+  const parts = Object.entries(from).map(([name, part]) => [name, mixed(part, /** @type {any} */ (to)[name], far)]);
+  return /** @type {T} */ (Array.isArray(from) ? parts.map(([, part]) => part) : Object.fromEntries(parts));
+}
+
+/** The parts of a layer from above to below, by name: those that lie within another one first, once that is opened. @param {OpenLayer} placed @returns {[string, { top: number, foot: number }][]} */
+export function partsOf({ bodies, tokens, height, unfolded }) {
+  const strata = bodies.flatMap(({ kind, strata }) => strata.map((part) => [`${kind} ${part.head}`, part]));
+  const gaps = bodies.map(({ kind, top }, at) => [`above ${kind}`, { top: bodies[at + 1]?.foot ?? 0, foot: top }]);
+  const below = { top: bodies[0]?.foot ?? 0, foot: tokens };
+  const own = bodies.map((body) => [body.kind, body]);
+  const names = { top: tokens, foot: height };
+  return /** @type {[string, { top: number, foot: number }][]} */ ([
+    ...(unfolded ? [...strata, ...own] : [...own, ...strata]),
+    ...gaps,
+    ["below", below],
+    ["names", names],
+  ]);
 }

@@ -9,19 +9,21 @@ import { clamp, element, isPresented, tokenElement, zoomOf } from "../../../pict
 import { percent } from "../../../pictures/shared/probability.js";
 import { ANY, difference, LitTokens, shortened } from "./lit_tokens.js";
 import { CHANCE, kindsOf, legendOf, MachineDrawing } from "./machine_drawing.js";
-import { laneOf, layOut, ROOMY_FROM, STACKED_BELOW } from "./machine_layout.js";
+import { closedLayer, laneOf, layOut, ROOMY_FROM, STACKED_BELOW } from "./machine_layout.js";
 import { strand } from "./machine_shapes.js";
 import { indexOfLargest } from "./model_columns.js";
 import { NodeWords } from "./node_words.js";
 import { Patches } from "./patches.js";
+import { fromSpan, fromSvg } from "./shapes.js";
 import { underWords, written } from "./written.js";
-import { boxAround } from "./zoom.js";
 
 /** @import { Focus } from "../../../pictures/shared/focus.js" */
 /** @import { Point } from "../../../pictures/shared/items.js" */
 /** @import { Line } from "./model_columns.js" */
+/** @import { Lying } from "./unfolding.js" */
 /** @import { Place, Stack } from "./walk.js" */
 /** @import { Placing } from "./written.js" */
+/** @typedef {import("./layer_machine.js").LayerMachine} LayerMachine */
 /** @typedef {import("./walk.js").Walk} Walk */
 /** A column at a level: after so many layers. @typedef {{ stack: Stack, level: number, column: number }} Node */
 
@@ -141,14 +143,19 @@ export class ModelScene {
       this.room.scrollLeft = this.x(this.followed.stack, this.followed.column) - this.walk.width * 0.7;
   }
 
-  /** What a layer shows too. @param {Place} place */
-  bands({ site, layer, end }) {
-    const { name, tokens } = this.columns.stackOf(site);
-    const ends = end ? [] : [0, tokens.length - 1];
-    const parts = ends.flatMap((column) => [
-      ...this.element.querySelectorAll(`[data-node="${name} ${layer + 1} ${column}"] .model-ground`),
-    ]);
-    return new Map(parts.length ? [["layer", { box: boxAround(parts), elements: [this.element] }]] : []);
+  /** Where a layer of it lies in the page, and all that is around it. @param {LayerMachine} machine @returns {Lying | undefined} */
+  lies({ stack, heads, place, walk }) {
+    if (!this.svg) return;
+    const { machine } = this.drawing;
+    const tower = this.drawing.towerOf(stack);
+    const { top } = tower.layers[place.layer];
+    const { x, y } = this.svg.getBoundingClientRect();
+    const { pen } = walk.zoom.unfolding;
+    pen.begin();
+    const marks = pen.marks(Array.from(this.svg.children, fromSvg));
+    const words = [...this.words, .../** @type {Iterable<HTMLElement>} */ (this.lit.said.children)].map(fromSpan);
+    const around = { marks, words, top };
+    return { placed: closedLayer(machine, tower, place.layer, heads), x, y: y + top * zoomOf(this.svg), around };
   }
 
   // ---- drawing ----
@@ -165,7 +172,9 @@ export class ModelScene {
     if (drawn !== this.drawn) {
       this.drawn = drawn;
       this.build();
-    }
+    } else if (this.lens !== this.columns.header.lens)
+      for (const node of this.nodes) node.setAttribute("aria-label", this.told.spokenOf(this.nodeOf(node)));
+    this.lens = this.columns.header.lens;
     this.followed = { stack: this.columns.stackOf(state.site), column: this.followedColumn };
     this.drawStep();
     this.over(this.followed.stack, this.followed.column);
@@ -201,7 +210,7 @@ export class ModelScene {
     if (machine.shaft) this.buildMemory(lanes);
     for (const stack of stacks) this.buildStack(stack, nodes);
     if (this.changed || this.walk.state.lines === "chosen") this.buildLines();
-    const legend = legendOf(this.columns).map(([colour, name]) =>
+    const legend = legendOf(this.columns, this.pitch).map(([colour, name]) =>
       element("span", "key", element("span", { className: "swatch", style: `background:${colour}` }), name),
     );
     const hasLens = this.columns.header.lens.some((levels) => levels.length);

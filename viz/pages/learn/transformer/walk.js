@@ -56,9 +56,12 @@ import { isStill, nearest, TURN_MS, Zoom } from "./zoom.js";
  *   streams: Record<string, number[][]>, written: string[], read: string[], text: string, weights: Record<string, number[]>,
  * }} Changed another run at the same places: with a head changed, or over the reference, which is its text
  * @typedef {{ element: HTMLElement, draw(): void, arrive?(): void, tell?(event: PointerEvent): void,
- *   picture?: HTMLElement, isWhole?: boolean, bands?(other: Place): import("./zoom.js").Bands,
- * }} Scene it arrives when it is laid out; `isWhole`: whether all that moves is drawn; `bands`: what the scene of another place shows too
+ *   picture?: HTMLElement, isWhole?: boolean, machine?: LayerMachine | null, bands?(): import("./zoom.js").Bands,
+ *   lies?(machine: LayerMachine): import("./unfolding.js").Lying | undefined,
+ * }} Scene it arrives when it is laid out; `isWhole`: whether all that moves is drawn; `bands`: what another scene of rows shows too; `lies`: where the layer lies that a machine shows
  */
+
+/** A scene with the place that it is of, and what it was drawn of. @typedef {{ scene: Scene, place: Place, drawn: string, depth: string }} Shown */
 
 /** @type {Depth[]} */
 const DEPTHS = ["model", "layer", "head", "cell", "number"];
@@ -78,17 +81,17 @@ export class Walk extends PlayerView {
   /** @type {ModelColumns} */ columns;
   /** What a file has instead of Python. @type {KeptWalk | null} */ kept = null;
   /** @type {Scene | null} */ scene = null;
-  /** The one that was shown last: another may be on its way. @type {Scene | null} */ crossed = null;
+  /** What is shown: another scene may be on its way. @type {Shown | null} */ crossed = null;
+  /** What was shown before that. @type {Shown | null} */ left = null;
   /** What the scene was drawn of. */ drawn = "";
   /** How wide it is, in its own pixels. */ width = 0;
+  /** Where on the screen it began when it was last left for another place. */ top = 0;
   /** What the words above it were drawn of. @type {{ text: string, header: WalkHeader | null }} */ said = {
     text: "",
     header: null,
   };
   /** @type {Record<"signed" | "sequential", PaintedScale>} */ scales;
   /** @type {ModelScene | null} */ model = null;
-  /** The last depth, with what was shown there. @type {{ place: Place, scene: Scene | null, drawn: string, depth: string | undefined } | null} */ left =
-    null;
 
   /** Makes at once what the next frames would, for a picture that is saved. */ complete = () => {};
 
@@ -160,8 +163,7 @@ export class Walk extends PlayerView {
     });
     this.model?.ended.abort();
     this.model = null;
-    this.left = null;
-    this.drawn = "";
+    Object.assign(this, { crossed: null, left: null, drawn: "" });
     this.root.style.setProperty("--walk-changed", this.header.colours.position);
     /** @type {Record<string, string>} */
     const colours = { ...this.header.colours, network: this.header.colours.feed_forward };
@@ -192,9 +194,8 @@ export class Walk extends PlayerView {
   /** Go elsewhere, at once for Python too where its numbers are needed; else it hears of it after the fade. @param {Partial<Place>} place */
   go(place) {
     this.transport.pause();
-    const { state, scene, drawn } = this;
-    if (place.depth && place.depth !== state.depth && this.isSeen)
-      this.left = { place: { ...state }, scene, drawn, depth: this.holder.dataset.depth };
+    // Words above it may become fewer or more.
+    if (this.isSeen) this.top = this.holder.getBoundingClientRect().y;
     this.change({ stop: 0, ...place });
     if (!this.isHere) this.flush();
   }
@@ -203,12 +204,13 @@ export class Walk extends PlayerView {
   goBack() {
     const { left } = this;
     if (!left) return;
-    Object.assign(this, { scene: left.scene, drawn: left.drawn, crossed: left.scene });
+    Object.assign(this, { scene: left.scene, drawn: left.drawn, crossed: left, left: null });
     this.holder.dataset.depth = left.depth;
     this.change(left.place);
+    this.showTools();
     if (!this.isHere) this.flush();
     // Its steps come one a frame: they stopped where it was left.
-    if (left.place.depth === "layer") left.scene?.draw();
+    if (left.place.depth === "layer") left.scene.draw();
   }
 
   /** Whether the shown place has one within it. */
@@ -325,22 +327,21 @@ export class Walk extends PlayerView {
     state.step = clamp(0, state.step, this.count - 1);
     this.transport.draw(state.step);
     this.lines.value = state.lines;
-    this.tools.hidden = state.depth !== "model";
     this.drawWords();
     const depth = `${state.depth} ${state.end}`;
-    this.holder.toggleAttribute("data-waits", this.waits);
+    this.holder.toggleAttribute("data-waits", this.waits && drawnOf(state) !== drawnOf(this.crossed?.place));
     if (state.depth === "model") {
       this.model ??= new ModelScene(this);
+      this.drawn = "";
       return this.put(this.model, depth);
     }
     if (this.waits) return;
     const { row, path } = this.header;
-    const place = TOLD.map((name) => state[name]);
-    const looks = [depth, state.dimension, state.stop, row?.changed, row?.steps, path?.stage, this.width];
-    const drawn = JSON.stringify([place, looks]);
+    const looks = [state.dimension, state.stop, row?.changed, row?.steps, path?.stage, this.width];
+    const drawn = JSON.stringify([drawnOf(state), looks]);
     if (drawn === this.drawn) return;
-    this.put(this.sceneOf(), depth);
     this.drawn = drawn;
+    this.put(this.sceneOf(), depth);
   }
 
   /** @returns {Scene} */
@@ -359,9 +360,8 @@ export class Walk extends PlayerView {
     if (this.state.end) return missing(why);
     const machine = new LayerMachine(this);
     const scene = element("div", "layer-scene", machine.element, element("p", "walk-missing", why));
-    const bands = (/** @type {Place} */ other) => (other.depth === "model" ? machine.whole() : machine.bands(other));
-    const acts = { draw: () => machine.draw(), arrive: () => machine.arrive(), bands };
-    return { element: scene, picture: machine.element, ...acts };
+    const acts = { draw: () => machine.draw(), arrive: () => machine.arrive() };
+    return { element: scene, picture: machine.element, machine, lies: (other) => machine.lies(other), ...acts };
   }
 
   /**
@@ -370,13 +370,15 @@ export class Walk extends PlayerView {
    * @param {Scene} scene @param {string} depth
    */
   async put(scene, depth) {
-    if (this.scene === scene) return scene.draw();
+    const shown = { scene, place: { ...this.state }, drawn: this.drawn, depth };
+    if (this.scene === scene) {
+      if (this.crossed?.scene === scene) this.crossed = shown;
+      return scene.draw();
+    }
     const before = this.holder.dataset.depth;
     const isDeeper = DEPTHS.indexOf(this.state.depth) > DEPTHS.findIndex((name) => before?.startsWith(name));
     const hadFocus = this.holder.matches(":focus-within");
-    const { place = this.state } = this.left ?? {};
     this.scene = scene;
-    this.drawn = "";
     this.holder.dataset.depth = depth;
     const fades = before !== undefined && before !== depth && !isStill();
     if (fades && !(await this.isNext(scene))) return;
@@ -388,13 +390,27 @@ export class Walk extends PlayerView {
     if (fades && !(await this.isNext(scene))) return;
     this.tooltip.hide();
     this.zoom.show(scene.element);
-    const last = this.crossed;
-    this.crossed = scene;
+    this.showTools();
+    const last = this.crossed?.scene;
+    Object.assign(this, { left: this.crossed, crossed: shown });
     scene.arrive?.();
     // What had the focus is gone; keys, and the wheel, still mean the picture.
     if (hadFocus && !scene.element.matches(":focus-within")) this.root.focus({ preventScroll: true });
-    const none = new Map();
-    this.zoom.cross(fades ? [last?.bands?.(this.state) ?? none, scene.bands?.(place) ?? none] : null, isDeeper);
+    if (!fades || !last) return this.zoom.cross(null, isDeeper);
+    const [outer, inner] = isDeeper ? [last, scene] : [scene, last];
+    const { machine } = inner;
+    // Of a layer that opens, or a head; scenes of rows have these in common.
+    const [closed, opened] = machine ? [outer.lies?.(machine), machine.lies(machine)] : [];
+    const opening = machine && closed && opened ? { machine, closed, opened } : null;
+    const bands = opening ? [] : [last.bands?.(), scene.bands?.()];
+    // What is around the scenes may have moved them.
+    const { y } = this.holder.getBoundingClientRect();
+    this.zoom.cross([bands[0] ?? new Map(), bands[1] ?? new Map()], isDeeper, opening, this.top - y);
+  }
+
+  /** What the film is led by belongs to the whole model. */
+  showTools() {
+    this.tools.hidden = this.state.depth !== "model";
   }
 
   /** Whether a scene is still the one to be shown when the next frame comes. @param {Scene} scene @returns {Promise<boolean>} */
@@ -572,6 +588,9 @@ export class Walk extends PlayerView {
     return this.header.stops[this.state.stop - 1]?.at ?? -1;
   }
 }
+
+/** What a scene is drawn of. @param {Place | undefined} place */
+const drawnOf = (place) => JSON.stringify(place && [place.depth, ...TOLD.map((name) => place[name])]);
 
 /** @param {string} why @returns {Scene} */
 const missing = (why) => ({ element: element("p", "walk-missing", why), draw() {} });

@@ -1,9 +1,12 @@
 // What makes five scenes one picture: turned by the wheel, or led by a click, a scene unfolds into the one within it, or folds
-// into the one around it. What both show lies on itself in every frame, as far as the wheel says, and back again.
+// into the one around it, as far as the wheel says, and back again. A layer is painted in every frame as far as it is opened
+// (`unfolding.js`); the rows of a head lie in their place in it, and on one another.
 import { consume } from "../../../pictures/shared/items.js";
 import { clamp, zoomOf } from "../../../pictures/shared/picture.js";
+import { bandsOf, eased, Unfolding } from "./unfolding.js";
 
 /** @import { Point } from "../../../pictures/shared/items.js" */
+/** @import { LayerMachine, Lying } from "./unfolding.js" */
 /**
  * What the zoom asks of the picture: whether there is a scene within and around the shown one, and to go there; to be again
  * where it came from; how high the drawing is; and which scene stays in the page unseen, for it is large and comes back.
@@ -15,6 +18,7 @@ import { clamp, zoomOf } from "../../../pictures/shared/picture.js";
 /** What two scenes show too: where it lies, and what of the scene moves with it. @typedef {{ box: DOMRect, elements: Iterable<HTMLElement> }} Band */
 /** @typedef {Map<string, Band>} Bands */
 /** A part that moves, where it lies by itself. @typedef {{ element: HTMLElement, x: number, y: number, from: DOMRect, pair: Pair }} Mover */
+/** A layer that is opened on the way, or closed, where the two scenes have it. @typedef {{ machine: LayerMachine, closed: Lying, opened: Lying }} Opening */
 /** One thing in the scene before and in the shown one, there where the pointer keeps its place. @typedef {{ before: DOMRect, shown: DOMRect }} Pair */
 
 /** Natural logarithms of a pixel that a wheel is turned by; a turn counts for so many pixels at most. */
@@ -36,12 +40,6 @@ const NEAR = 60;
 
 export const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
-/** How far a value is from one bound to another, slow at both. @param {number} from @param {number} to @param {number} value */
-const eased = (from, to, value) => {
-  const part = clamp(0, (value - from) / (to - from), 1);
-  return part * part * (3 - 2 * part);
-};
-
 export class Zoom {
   /** @type {HTMLElement | null} */ shown = null;
   /** The scene that was shown before. @type {HTMLElement | null} */ before = null;
@@ -58,6 +56,7 @@ export class Zoom {
   /** @param {HTMLElement} holder of the scenes @param {HTMLElement} root that has the focus @param {AbortSignal} signal of its end @param {Act} act */
   constructor(holder, root, signal, act) {
     this.holder = holder;
+    this.unfolding = new Unfolding(holder);
     this.root = root;
     this.act = act;
     holder.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
@@ -188,8 +187,8 @@ export class Zoom {
     this.before = before !== element ? before : null;
   }
 
-  /** Lead from the scene before to the one that is shown: at once, or frame by frame. @param {[Bands, Bands] | null} bands of both @param {boolean} isDeeper */
-  cross(bands, isDeeper) {
+  /** Lead from the scene before to the one that is shown: at once, or frame by frame. @param {[Bands, Bands] | null} bands of both @param {boolean} isDeeper @param {Opening | null} [opening] @param {number} [fell] how much lower the scene before was, a moment ago */
+  cross(bands, isDeeper, opening = null, fell = 0) {
     const { before, shown, turn, waits } = this;
     this.turn = null;
     // One turn leads one depth, at once too.
@@ -197,23 +196,30 @@ export class Zoom {
     if (!before || !shown) return;
     if (!bands || isStill()) return this.end();
     const isTurned = turn !== null && waits;
+    if (opening) this.addParts(bands, opening, isDeeper);
     const pairs = [...bands[0]].flatMap(([name, { box }]) => {
       const same = bands[1].get(name);
-      return same ? [{ name, before: box, shown: same.box }] : [];
+      return same ? [{ name, before: moved(box, { x: 0, y: fell }), shown: same.box }] : [];
     });
     const offset = isTurned ? offsetAt(turn.point, pairs) : { x: 0, y: 0 };
-    const zoom = zoomOf(this.holder);
     const movers = pairs.flatMap((pair) =>
-      bands.flatMap((own, at) => {
+      bands.flatMap((own) => {
         const { box: from, elements } = /** @type {Band} */ (own.get(pair.name));
         return Array.from(elements, (element) => {
           const { x, y } = element.getBoundingClientRect();
-          return { element, x, y, from, pair: { before: pair.before, shown: moved(pair.shown, offset) }, at, zoom };
+          return { element, x, y, from, pair: { before: pair.before, shown: moved(pair.shown, offset) } };
         });
       }),
     );
     this.holder.style.minHeight = `${Math.max(before.offsetHeight, shown.offsetHeight)}px`;
-    for (const scene of [before, shown]) scene.classList.add("crossing");
+    for (const scene of [before, shown]) scene.classList.add("crossing", ...(opening ? ["painted"] : []));
+    if (opening) {
+      const { machine, closed, opened } = opening;
+      const at = (/** @type {Lying} */ { x, y, ...lying }, by = offset) => ({ ...lying, x: x + by.x, y: y + by.y });
+      const from = { x: 0, y: fell };
+      const ends = isDeeper ? [at(closed, from), at(opened)] : [at(closed), at(opened, from)];
+      this.unfolding.begin(machine, ends[0], ends[1]);
+    }
     const [to, ms] = isTurned ? [Math.min(turn.to, 1), FOLLOWS_MS] : [1, LEADS_MS];
     const way = { far: 0, to, isDeeper, movers, offset, at: performance.now(), ms };
     this.way = way;
@@ -234,16 +240,29 @@ export class Zoom {
     requestAnimationFrame(next);
   }
 
+  /** The parts of a layer that both scenes have; rows move with the head that they are of. @param {[Bands, Bands]} bands @param {Opening} opening @param {boolean} isDeeper */
+  addParts(bands, { machine, closed, opened }, isDeeper) {
+    const parts = [closed, opened].map((lying) => bandsOf(lying, this.holder));
+    const { site, head } = machine.place;
+    const rows = parts[1].get(`${site.split(".")[1]} ${head}`);
+    if (rows && machine.rows) rows.elements = [machine.rows];
+    (isDeeper ? parts : parts.reverse()).forEach((own, at) => own.forEach((band, name) => bands[at].set(name, band)));
+  }
+
   /** Show both scenes as far as the way is. */
   place() {
     const { way, before, shown } = this;
     if (!way || !before || !shown) return;
-    const { far, movers } = way;
+    const { far, movers, isDeeper } = way;
+    const isPainted = this.unfolding.way !== null;
+    if (isPainted) this.unfolding.paint(isDeeper ? far : 1 - far);
     const [away, come] = [String(1 - eased(0.5, 0.95, far)), String(eased(0.1, 0.6, far))];
     // To fade parts that are layers anyway is cheaper than to fade them together.
-    shown.style.opacity = movers.length ? "" : come;
-    if (!movers.length) before.style.opacity = away;
-    shown.classList.toggle("crossing", far < 0.85);
+    const isWhole = !movers.length && !isPainted;
+    shown.style.opacity = isWhole ? come : "";
+    if (isWhole) before.style.opacity = away;
+    // What is not painted is where the scene will be, not where the pointer keeps the layer.
+    shown.classList.toggle("crossing", isPainted || far < 0.85);
     for (const { element, x, y, from, pair } of movers) {
       element.style.opacity = before.contains(element) ? away : come;
       const now = between(pair, far);
@@ -283,8 +302,9 @@ export class Zoom {
   /** Nothing moves any more. */
   leave() {
     for (const { element } of this.way?.movers ?? []) Object.assign(element.style, { transform: "", opacity: "" });
+    this.unfolding.end();
     for (const scene of [this.before, this.shown]) {
-      scene?.classList.remove("crossing");
+      scene?.classList.remove("crossing", "painted");
       if (scene) scene.style.opacity = "";
     }
     this.holder.style.minHeight = "";
@@ -330,16 +350,13 @@ function offsetAt({ clientX, clientY }, pairs) {
   };
 }
 
-/** The box around several parts. @param {Element[]} parts */
-export function boxAround(parts) {
-  const boxes = parts.map((part) => part.getBoundingClientRect());
+/** Parts that move together. @param {HTMLElement[]} elements @returns {Band} */
+export function bandOf(elements) {
+  const boxes = elements.map((part) => part.getBoundingClientRect());
   const [left, top] = [Math.min(...boxes.map((box) => box.left)), Math.min(...boxes.map((box) => box.top))];
   const [right, bottom] = [Math.max(...boxes.map((box) => box.right)), Math.max(...boxes.map((box) => box.bottom))];
-  return new DOMRect(left, top, right - left, bottom - top);
+  return { box: new DOMRect(left, top, right - left, bottom - top), elements };
 }
-
-/** Parts that move together. @param {HTMLElement[]} elements @returns {Band} */
-export const bandOf = (elements) => ({ box: boxAround(elements), elements });
 
 /** Of several parts the one nearest to a point, if one is near. @param {Iterable<Element>} parts @param {Point} point */
 export function nearest(parts, { clientX, clientY }) {

@@ -1,0 +1,158 @@
+// Shapes as plain data: at rest they are an SVG; while the picture moves they are painted on a canvas in each frame, in the
+// styles that the page gives that SVG.
+import { svg } from "../../../pictures/shared/drawing.js";
+
+/** @import { Attributes } from "../../../pictures/shared/drawing.js" */
+/** @import { Placing } from "./written.js" */
+/** `source`: the element that it was taken from. @typedef {{ tag: keyof SVGElementTagNameMap, look: Attributes, parts: Shape[], source?: SVGElement }} Shape */
+/** Words at a point: see `written`. @typedef {{ text: string | (Node | string)[], x: number, y: number, look: string, placing?: Placing, alpha?: number }} Word */
+/** @typedef {{ isHidden: boolean, fill: string, stroke: string, width: number, alpha: number, font: string, colour: string }} Ink */
+/** @typedef {[x: number, y: number, width: number, height: number]} Box */
+/** What is painted: a path, or an image in a box. @typedef {{ path: Path2D, ink: Ink, alpha: number, width: number, image?: SVGImageElement, box: Box, reach: Box | null }} Mark `reach`: it lies within */
+
+/** @param {keyof SVGElementTagNameMap} tag @param {Attributes} look @param {Shape[]} parts @returns {Shape} */
+export const shape = (tag, look, ...parts) => ({ tag, look, parts });
+
+/** @param {Shape} shape @returns {SVGElement} */
+export const inSvg = ({ tag, look, parts }) => svg(tag, look, ...parts.map(inSvg));
+
+/** A drawing of the page as shapes. @param {Element} source @returns {Shape} */
+export function fromSvg(source) {
+  const look = Object.fromEntries(Array.from(source.attributes, ({ name, value }) => [name, value]));
+  const tag = /** @type {keyof SVGElementTagNameMap} */ (source.tagName);
+  // A drawing within the drawing counts in units of its own.
+  const parts = tag === "g" ? Array.from(source.children, fromSvg) : [];
+  return { tag, look, parts, source: /** @type {SVGElement} */ (source) };
+}
+
+/** Words of the page. @param {HTMLElement} span @returns {Word} */
+export function fromSpan({ textContent, style, className, classList }) {
+  const anchor = /** @type {const} */ (["middle", "end"]).find((name) => classList.contains(name)) ?? "start";
+  const angle = parseFloat(style.getPropertyValue("--angle")) || 0;
+  const [x, y] = [style.left, style.top].map(parseFloat);
+  return { text: textContent ?? "", x, y, look: className, placing: { anchor, angle, ink: style.color || undefined } };
+}
+
+export class Pen {
+  /** What classes look like, each within those around it. @type {Map<string, Ink>} */ inks = new Map();
+  probe = svg("svg", { class: "walk-probe", "aria-hidden": "true" });
+  canvas = document.createElement("canvas");
+  context = /** @type {CanvasRenderingContext2D} */ (this.canvas.getContext("2d"));
+  /** Of the theme in which the classes look so. */ colour = "";
+
+  /** @param {HTMLElement} holder of the drawing */
+  constructor(holder) {
+    this.holder = holder;
+  }
+
+  /** Forget what classes looked like in another theme. */
+  begin() {
+    const { color } = getComputedStyle(this.holder);
+    if (color !== this.colour) this.inks.clear();
+    this.colour = color;
+  }
+
+  /** @param {Element} element in the page */
+  inkOf(element) {
+    const { visibility, fill, stroke, strokeWidth, opacity, fontWeight, fontSize, fontFamily, color } =
+      getComputedStyle(element);
+    return {
+      isHidden: visibility === "hidden",
+      ...{ fill, stroke, colour: color },
+      width: stroke === "none" ? 0 : parseFloat(strokeWidth),
+      alpha: Number(opacity),
+      font: `${fontWeight} ${fontSize} ${fontFamily}`,
+    };
+  }
+
+  /** @param {string} key @param {() => Element} make the element that looks so */
+  kept(key, make) {
+    let ink = this.inks.get(key);
+    if (!ink) {
+      const made = make();
+      this.probe.append(made);
+      this.holder.append(this.probe);
+      let within = made;
+      while (within.firstElementChild) within = within.firstElementChild;
+      ink = this.inkOf(within);
+      made.remove();
+      this.probe.remove();
+      this.inks.set(key, ink);
+    }
+    return ink;
+  }
+
+  /** What is to be painted of shapes. @param {Iterable<Shape>} shapes @param {string[]} around the classes of what they are in @param {number} alpha @param {Box | null} reach of a part of the whole model @returns {Mark[]} */
+  marks(shapes, around = [], alpha = 1, reach = null) {
+    return Array.from(shapes).flatMap(({ tag, look, parts, source }) => {
+      const own = String(look.class ?? "");
+      const make = () =>
+        around.reduceRight((inner, name) => svg("g", { class: name }, inner), svg(tag, { class: own }));
+      const ink = look.style && source ? this.inkOf(source) : this.kept([...around, own, tag].join("|"), make);
+      if (ink.isHidden) return [];
+      const strength = alpha * ink.alpha * Number(look.opacity ?? 1);
+      // Its first shape is the ground of all.
+      const within = look["data-node"] && parts[0] ? boxOf(parts[0]) : reach;
+      if (tag === "g") return this.marks(parts, [...around, own], strength, within);
+      const width = Number(look["stroke-width"] ?? ink.width);
+      const image = source instanceof SVGImageElement ? source : undefined;
+      return [{ path: pathOf(tag, look), ink, alpha: strength, width, image, box: boxOf({ look }), reach }];
+    });
+  }
+
+  /** @param {Mark[]} marks @param {number} [alpha] @param {(reach: Box) => boolean} [isSeen] */
+  paint(marks, alpha = 1, isSeen = () => true) {
+    const { context } = this;
+    for (const { path, ink, alpha: own, width, image, box, reach } of marks) {
+      if (reach && !isSeen(reach)) continue;
+      context.globalAlpha = alpha * own;
+      if (image) context.drawImage(image, ...box);
+      if (ink.fill !== "none") {
+        context.fillStyle = ink.fill;
+        context.fill(path);
+      }
+      if (ink.stroke === "none" || !width) continue;
+      context.strokeStyle = ink.stroke;
+      context.lineWidth = width;
+      context.stroke(path);
+    }
+  }
+
+  /** Words are as large wherever they are. @param {Word} word @param {number} x @param {number} y @param {number} [alpha] */
+  write({ text, look, placing = {}, alpha: own = 1 }, x, y, alpha = 1) {
+    const { context } = this;
+    const make = () => Object.assign(document.createElement("span"), { className: `written ${look}` });
+    const ink = this.kept(`${look}|span`, make);
+    if (ink.isHidden || alpha * own < 0.02) return;
+    const { anchor = "start", angle = 0, ink: colour } = placing;
+    context.save();
+    context.globalAlpha = alpha * own * ink.alpha;
+    context.font = ink.font;
+    context.fillStyle = colour ?? ink.colour;
+    context.textBaseline = "middle";
+    context.textAlign = anchor === "middle" ? "center" : anchor;
+    context.translate(x, y);
+    context.rotate((angle * Math.PI) / 180);
+    const words = [text].flat().map((part) => (typeof part === "string" ? part : part.textContent));
+    context.fillText(words.join(""), 0, 0);
+    context.restore();
+  }
+}
+
+/** @param {Pick<Shape, "look">} shape @returns {Box} */
+const boxOf = ({ look: { x = 0, y = 0, width = 0, height = 0 } }) => [
+  +x,
+  +y,
+  Math.max(0, +width),
+  Math.max(0, +height),
+];
+
+/** @param {string} tag @param {Attributes} look */
+function pathOf(tag, look) {
+  if (tag === "path") return new Path2D(String(look.d));
+  const path = new Path2D();
+  const { r = 0, rx = r, ry = r } = look;
+  if (tag === "rect") path.roundRect(...boxOf({ look }), +rx);
+  else if (look.cx !== undefined) path.ellipse(+look.cx, +(look.cy ?? 0), +rx, +ry, 0, 0, 2 * Math.PI);
+  return path;
+}
