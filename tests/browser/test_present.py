@@ -203,7 +203,10 @@ def test_a_film_fills_a_screen_page_down_goes_a_step_and_the_code_follows(page: 
     [
         ("/atlas?", (".st-key-atlas-maps",), ".st-key-choices"),
         ("/compare?", (".st-key-movement",), ".st-key-choices"),
-        ("/compare?lab=Measured&", (".js-plotly-plot >> nth=0",) * 2, ".st-key-choices"),
+        ("/compare?lab=Measured&", (".js-plotly-plot >> nth=0",) * 2 + ("table",), ".st-key-choices"),
+        ("/experiments?", (".st-key-ablation-full", ".st-key-ablations-table"), ".st-key-ablations-command"),
+        ("/experiments?claim=Through+training&", (".st-key-training-film",), ".st-key-choices"),
+        ("/model?", (".st-key-section",) * 7, ".st-key-card-whole"),
         ("/?view=Why&", (".st-key-why", ".st-key-why-picture"), "[data-testid='stMain'] [data-testid='stExpander']"),
     ],
 )

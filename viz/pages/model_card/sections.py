@@ -139,10 +139,10 @@ def _training_data(selection: Selection) -> None:
         "each pair of a set occurs in one pass over the data; the licence is the one stated at the set's source."
     )
     columns, rows = facts.training_data(training)
-    # A screen has no room for the licences, which are the last.
+    # A screen has no room for the licences, which are the last, nor for the note.
     shown = -1 if present.is_on() else None
     st.html(table(columns[:shown], [row[:shown] for row in rows], label=_("Training data")))
-    if training.note:
+    if training.note and not present.is_on():
         st.text(training.note)
     if training.settings:
         with st.expander(_("Settings of the training run"), key="card-training-settings"):

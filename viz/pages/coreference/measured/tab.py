@@ -195,7 +195,8 @@ def _show_scores(scores: "CoreferenceScores", name: str, about: str) -> None:
 
 def _accuracies(scores: "CoreferenceScores", about: str) -> None:
     """How often heads, the model and plain guesses are right."""
-    st.html(html.table(tables.COLUMNS, tables.summary(scores), label=_("Accuracies compared")))
+    with st.container(key="measured-said"):
+        st.html(html.table(tables.COLUMNS, tables.summary(scores), label=_("Accuracies compared")))
     _skipped(scores.skipped, said("Could not be read: {reasons}."))
     message = (
         "{about} Accuracy is the share of sentences on which a head is right; in brackets are 95% bootstrap intervals "
@@ -203,7 +204,13 @@ def _accuracies(scores: "CoreferenceScores", about: str) -> None:
         "of many heads looks too good on the sentences it was chosen on. The last line tests the model, not a head: "
         "whether the model finds the German sentence with the right pronoun more probable."
     )
-    frame.caption(message, about=about)
+    with st.container(key="measured-said-how"):
+        _said(_(message, about=about))
+
+
+def _said(text: str) -> None:
+    """A remark that intervals are read by: not in small print on a projector, which has none."""
+    (terms.markdown if present.is_on() else terms.caption)(text)
 
 
 def _highest(site: "SiteScores") -> float:
@@ -226,9 +233,10 @@ def _skipped(counts: Mapping[str, int], sentence: Message, scored: int = 0) -> N
 def _site(site: "SiteScores", unscored: Mapping[str, int], name: str, widest_margin: float) -> None:
     """Verdict and maps of one site, then table and groups; margins are drawn up to the widest."""
     averaged = site.measure == "rollout"
-    terms.markdown(tables.verdict(site))
-    head_metrics.show_taught(site.site)
-    terms.caption(tables.luck(site))
+    with st.container(key=f"measured-said-{site.site}"):
+        terms.markdown(tables.verdict(site))
+        head_metrics.show_taught(site.site)
+        _said(tables.luck(site))
     _skipped(unscored, said("{count:,} sentences scored; not scored: {reasons}."), len(site.cases))
     maps = (
         ("accuracy", site.accuracy.value, 0.5, 0.5, ".3f"),
