@@ -73,7 +73,7 @@ def test_a_token_that_is_pointed_at_lights_up_its_frames_which_are_heard(page: P
     assert (pixels == (138, 143, 153)).all(-1).sum() > 1_000
     # What lies after the sound cannot be heard.
     labels.nth(4).hover()
-    expect(status).to_have_text(". → </s>: no weight on the sound; 1.000 after it.")
+    expect(status).to_have_text(". → </s>: no weight on the sound; 1.000 of the weight is after it.")
     expect(root.get_by_role("button", name="What the token attends to")).to_be_disabled()
 
 
@@ -82,7 +82,7 @@ def test_a_moment_that_is_pointed_at_or_heard_marks_the_tokens_that_attend_to_it
     page.mouse.move(box["x"] + box["width"] * 0.505, box["y"] + 20)
     # Five frames of 0.06; of other tokens, five of 0.1 / 90.
     expect(status).to_have_text(
-        "At 0.96–1.06 s, most weight comes from: ▁too → ▁tired 0.300, ▁<b>it</b> → ▁was 0.006, ▁was → ▁too 0.006"
+        "At 0.96–1.06 s, the most weight comes from: ▁too → ▁tired 0.300, ▁<b>it</b> → ▁was 0.006, ▁was → ▁too 0.006"
     )
     expect(root.locator(".moment:visible")).to_have_count(2)
     page.mouse.move(5, 5)
