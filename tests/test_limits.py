@@ -72,7 +72,7 @@ LIMITS: list[tuple[ModuleType, str, Callable[[int], object], str]] = [
     (inspect_folder, "MAX_PATH", lambda n: inspect_folder.folder_with_model("x" * n), "too long"),
     (config_limits, "MAX_GROWTH", lambda n: replaced(type="Replace", content="x" * n), "one character into up to"),
     (config_limits, "MAX_AROUND", lambda n: replaced(type="Prepend", prepend="x" * n), "tokens to every text"),
-    (config_limits, "MAX_MADE_UP", lambda n: config_limits.check_settings({"offset": n}), "at most"),
+    (config_limits, "MAX_MADE_UP", lambda n: config_limits.check_settings({"offset": n}), "the limit is"),
     (
         config_limits,
         "MAX_PADDING",

@@ -69,7 +69,9 @@ def test_a_patch_says_which_words_attend_to_it_here_and_in_every_tile(page: Page
     page.mouse.move(*middle_of(root, 2, 4))
     status = root.get_by_role("status")
     # The second head: word 2 gives 0.6 to patch 9, all others share 0.1 with 22 more.
-    expect(status).to_contain_text("▁house gives 0.600 to 2·4. The most weight on it comes from: ▁house 0.600, ▁a 0.004")
+    expect(status).to_contain_text(
+        "▁house gives 0.600 to 2·4. The most weight on it comes from: ▁house 0.600, ▁a 0.004"
+    )
     expect(page.locator(".head-grid .marks")).to_be_visible()
     shares = root.locator(".choice").evaluate_all("all => all.map(each => each.style.getPropertyValue('--weight'))")
     assert max(shares, key=lambda share: float(share.removesuffix("%"))) == shares[2]

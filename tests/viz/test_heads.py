@@ -23,7 +23,7 @@ def test_a_head_is_named_in_all_attentions_with_its_corpus(
 ) -> None:
     assert main([*given, "--head", "2.3"]) == 0
     printed = capsys.readouterr().out.splitlines()
-    assert printed[0] == "3 texts of mine.csv"
+    assert printed[0] == "3 texts from mine.csv"
     assert {line for line in printed[1:] if line and line[0] != " "} == {
         "encoder L2 H3",
         "decoder self L2 H3",

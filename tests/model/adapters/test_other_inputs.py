@@ -289,5 +289,5 @@ def test_a_file_may_be_as_large_as_the_limit(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(picture_file, "LARGEST_FILE", size)
     assert picture_file.open_picture(tmp_path / "cat.png").size == (70, 50)
     monkeypatch.setattr(picture_file, "LARGEST_FILE", size - 1)
-    with pytest.raises(InputTextError, match="more than"):
+    with pytest.raises(InputTextError, match="larger than"):
         picture_file.open_picture(tmp_path / "cat.png")

@@ -154,7 +154,7 @@ def test_without_a_checkpoint_every_page_says_how_to_get_one(
 ) -> None:
     monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
     for page in walked(app.run(), [*PAGES, MODEL]):
-        assert "python \\-m model train" in app.error[0].value, page
+        assert "python -m model train" in app.error[0].value, page
         assert app.text_area(key="text").value == EXAMPLES[0].text, page
 
 

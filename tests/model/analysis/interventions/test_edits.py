@@ -208,7 +208,7 @@ def test_what_a_model_lacks_is_said(translator: Translator) -> None:
     with pytest.raises(EditError, match="only 4 heads, so head 5 cannot be kept alone"):
         edits_without(translator.model, PartOff("heads", kept_head=4))
     bare = Transformer(replace(translator.config, positions="none"))
-    with pytest.raises(EditError, match="without positions"):
+    with pytest.raises(EditError, match="without positional encodings"):
         edits_without(bare, PartOff("positions"))
 
 

@@ -174,6 +174,6 @@ def test_examples_are_of_the_whole_range_at_random_or_of_a_word(app: AppTest, kn
     healthy(app.text_input(key="head-examples-wanted").set_value("tom").run())
     # While texts are read again, nothing is there.
     until(app, lambda: [len(found["examples"]) for found, _arrays in sent_to(app, "head_examples")] == [2])
-    assert "2 of 5 texts, 40% of the corpus" in texts(app)
+    assert "2 of 5 texts (40%) contain it" in texts(app)
     healthy(app.text_input(key="head-examples-wanted").set_value("s*d").run())
     assert "No text of the corpus contains this." in texts(app)
