@@ -49,7 +49,8 @@ class Layout:
     ) -> Mapping[str, tuple[AttentionInputs, ...]]:
         """What one sentence of a batch left at every site and layer in a pass that recorded its calls, on the CPU.
 
-        Given the memory that its decoder read, keys and values made of a long one are kept as that.
+        Given the memory that its decoder read, keys and values made of a long one are kept as that, and as the model's
+        own matrices: once those change, asking for them raises a TraceError.
         """
 
         def left(site: str, layer: int) -> AttentionInputs:
@@ -92,7 +93,7 @@ def _made_of(memory: Float[Tensor, "key d_model"], inputs: AttentionInputs, modu
     # Of a short memory, the matrices would keep more alive than this spares.
     if memory.is_cuda or len(memory) <= memory.size(1):
         return inputs
-    some = list(range(0, len(memory), max(1, len(memory) // _TRIED)))
+    some = slice(None, None, max(1, len(memory) // _TRIED))
     made = {}
     for matrix in module.modules():
         if type(matrix) is not nn.Linear or matrix.weight.device != memory.device:
@@ -100,8 +101,8 @@ def _made_of(memory: Float[Tensor, "key d_model"], inputs: AttentionInputs, modu
         for name, kept in (("key", inputs.key), ("value", inputs.value)):
             heads, _, width = kept.shape
             if matrix.weight.shape == (heads * width, memory.size(1)) and matrix.weight.dtype == memory.dtype:
-                candidate = MadeOf(memory, matrix, heads)
-                if torch.allclose(candidate.of(memory[some]), kept[:, some], rtol=1e-5, atol=1e-5):
+                candidate = MadeOf(memory, matrix, some, kept[:, some].clone())
+                if candidate.is_true():
                     made[name] = candidate
     return inputs.with_made(made)
 

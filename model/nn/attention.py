@@ -91,17 +91,36 @@ def entropy_bits(weights: Float[Tensor, "*row key"]) -> Float[Tensor, "*row"]:
 
 @dataclass(frozen=True, eq=False)
 class MadeOf:
-    """Keys or values kept as what a matrix makes them of: the memory, which is the same in every layer of a decoder."""
+    """Keys or values kept as what a matrix makes them of: the memory, which is the same in every layer of a decoder.
+
+    The matrix is the model's own, and stays in memory with this; some rows are kept to tell whether it has changed.
+    """
 
     memory: Float[Tensor, "key d_model"]
     matrix: nn.Linear
-    heads: int
+    some: slice  #: rows
+    kept: Float[Tensor, "kv_head row d_k"]  #: what they were
+
+    def is_true(self) -> bool:
+        """Whether the matrix makes the rows that were kept."""
+        weight, memory = self.matrix.weight, self.memory
+        if (weight.device, weight.dtype) != (memory.device, memory.dtype):
+            return False
+        return torch.allclose(self._of(memory[self.some]), self.kept, rtol=1e-5, atol=1e-5)
+
+    def rows(self) -> Float[Tensor, "kv_head key d_k"]:
+        """All rows. Raises a TraceError if the matrix has changed."""
+        if not self.is_true():
+            raise TraceError(
+                "The model has changed since this trace was made: its weights, or the device that they are on. Keys "
+                "and values of a long input are computed from its weights, so trace the input again."
+            )
+        return self._of(self.memory)
 
     @torch.no_grad()
-    def of(self, memory: Float[Tensor, "row d_model"]) -> Float[Tensor, "kv_head row d_k"]:
-        """What the matrix makes of some of it."""
+    def _of(self, memory: Float[Tensor, "row d_model"]) -> Float[Tensor, "kv_head row d_k"]:
         made: Tensor = self.matrix(memory)
-        return made.view(len(memory), self.heads, -1).transpose(0, 1)
+        return made.view(len(memory), len(self.kept), -1).transpose(0, 1)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -144,7 +163,7 @@ class AttentionInputs:
         return first.with_log_sums(None if self.log_sums is None else self.log_sums[:, :count])
 
     def with_made(self, made: Mapping[str, MadeOf]) -> "AttentionInputs":
-        """The same, whose "key" and "value" are made each time that they are asked for."""
+        """The same, whose "key" and "value" are made each time that they are asked for; `replace` keeps them again."""
         lean = copy(self)
         for name in made:
             object.__delattr__(lean, name)
@@ -156,7 +175,7 @@ class AttentionInputs:
         def __getattr__(self, name: str) -> Tensor:
             if name not in (made := self.__dict__.get("_made", {})):
                 raise AttributeError(name)
-            return made[name].of(made[name].memory)
+            return made[name].rows()
 
     @property
     def num_heads(self) -> int:

@@ -11,7 +11,7 @@ go through `AttentionInputs.scores_and_weights`. Works on any device. Knows noth
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import prod
 from typing import Final
@@ -137,6 +137,8 @@ def pooled_weights(
 def mean_over_heads(inputs: AttentionInputs | WeightsOnly) -> Float[Tensor, "query key"]:
     """The weights averaged over heads: one n × n array, made of blocks of rows."""
     heads, queries, keys = inputs.shape
+    # A copy has the keys, where they would be made for each block.
+    inputs = replace(inputs)
     return torch.cat([inputs.weights(rows=rows).mean(0) for rows in row_slices(0, queries, heads * keys)])
 
 

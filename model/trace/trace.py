@@ -304,7 +304,8 @@ class Trace:
 
         Raises a TraceError if the run did not record "hook_head_output".
         """
-        inputs, real = self.attention(site, layer), self._real_outputs(site, layer).float()
+        # A copy has the keys and values, where they would be made for each block.
+        inputs, real = replace(self.attention(site, layer)), self._real_outputs(site, layer).float()
         blocks = row_slices(0, inputs.query.size(1), inputs.num_heads * inputs.shape[2])
         return max(float((inputs.head_output(rows=rows) - real[:, rows]).abs().max()) for rows in blocks)
 

@@ -400,7 +400,8 @@ def cell_of(run: HeldRun, q: Question, rivals: Sequence[int] = ()) -> Cell:
     run.compute(of_query, [q.row, *([q.key, *others] if of_keys == of_query else [])])
     bias = inputs.bias_rows([q.head], [q.row])
     distance = 0.0 if bias is None else float(bias[0, 0, q.key] - bias[0, 0, others].mean())
-    keys = inputs.key[q.head // (inputs.num_heads // len(inputs.key))].float()
+    key = inputs.key
+    keys = key[q.head // (inputs.num_heads // len(key))].float()
     query, total = inputs.query[q.head, q.row].float(), float(scores[q.key] - scores[others].mean())
     return Cell(run, q, query, tuple(others), keys[q.key] - keys[others].mean(0), inputs.scale, distance, total)
 

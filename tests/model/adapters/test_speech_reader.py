@@ -82,6 +82,20 @@ def test_the_three_attentions_are_those_of_the_eager_model(
     assert len(trace.source_tokens) == expected.encoder_last_hidden_state.size(1)
 
 
+@pytest.mark.parametrize("change", [lambda matrix: matrix.half(), lambda matrix: matrix.weight.data.mul_(1.01)])
+def test_a_trace_of_a_long_sound_says_that_its_model_has_changed_since(
+    speech: Folder, change: Callable[[Any], object]
+) -> None:
+    reader = open_reader(speech("whisper"), "cpu")
+    assert isinstance(reader, SpeechReader)
+    trace = reader.reading("tone.wav", speech_zoo.sound()).trace("")
+    model: Any = reader.model
+    change(model.model.decoder.layers[0].encoder_attn.k_proj)
+    with pytest.raises(TraceError, match="trace the input again"):
+        trace.weights("decoder.cross", 0)
+    assert trace.weights("encoder.self", 0).isfinite().all()
+
+
 CHOSEN = [("", "transcribe"), ("de", "translate"), ("fr", "transcribe-timestamps")]
 
 
