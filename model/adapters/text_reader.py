@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import zip_longest
 from typing import Any, Final, Literal
 
 import torch
@@ -16,7 +17,7 @@ from model.adapters.generate_call import Beginning, GenerationRows, begin_writin
 from model.adapters.library_parts import LibraryParts
 from model.adapters.library_tokenizer import LibraryTokenizer
 from model.adapters.stream_taps import layer_around, word_vectors
-from model.adapters.text_tracer import Pass, TextTracer
+from model.adapters.text_tracer import Pass, TextTracer, read_rows
 from model.errors import InputTextError, TokenError, said
 from model.interruption import pause
 from model.nn.hooks import CALL, Edit, listen
@@ -89,7 +90,9 @@ class TextReader(TextTracer):
     def trace_batch(self, sentences: Sequence[tuple[str, str | None]]) -> Iterator[tuple[int, Trace | InputTextError]]:
         """See `Reader`. A decoder reads texts of like length side by side, where no steps are wanted of them."""
         left: list[tuple[int, str, tuple[int, ...]]] = []
-        if self.abilities.kind != "decoder" or not self.abilities.knows_inputs or are_steps_wanted():
+        can = self.abilities
+        has_bias = can.positions in ("ALiBi", "relative bias")
+        if can.kind != "decoder" or not can.knows_inputs or has_bias or are_steps_wanted():
             yield from super().trace_batch(sentences)
             return
         for number, (text, _target) in enumerate(sentences):
@@ -98,23 +101,24 @@ class TextReader(TextTracer):
             except InputTextError as error:
                 yield number, error
         left.sort(key=lambda one: len(one[2]))
+        is_apart = True
         while left:
             size = max(1, TOKENS_AT_ONCE // len(left[-1][2]))
             some, left = left[-size:], left[:-size]
-            passes = self._side_by_side([ids for _, _, ids in some])
-            for (number, text, ids), passed in zip(some, passes, strict=True):
+            passes = self._side_by_side([ids for _, _, ids in some]) if is_apart else ()
+            is_apart = bool(passes)
+            for (number, text, ids), passed in zip_longest(some, passes):
                 yield number, self.trace_rows(text, ids, (), passed=passed)
 
     @torch.inference_mode()
-    def _side_by_side(self, texts: Sequence[Sequence[int]]) -> Sequence[Pass | None]:
-        """What one pass of a decoder over texts leaves of each; None where its rows may see what pads the others."""
-        read = pad(texts, texts[0][0]).to(self.device)
-        given = {"input_ids": read, "attention_mask": torch.ones_like(read), "use_cache": False}
+    def _side_by_side(self, texts: Sequence[Sequence[int]]) -> Sequence[Pass]:
+        """What one pass of a decoder over texts leaves of each; nothing if its rows may see what pads the others."""
+        given = {**read_rows(pad(texts, texts[0][0]).to(self.device)), "use_cache": False}
         with listen(record={CALL}) as recorded, layers_counted(lambda *_: pause()):
             self.model.base_model(**given)  # type: ignore[operator]
         calls = [calls[-1] for calls in recorded.values()]
         if not all(call.mask.causal and call.bias is None for call in calls):
-            return [None] * len(texts)
+            return ()
         inputs = (self.layout.inputs(recorded, number) for number in range(len(texts)))
         return [
             Pass({site: tuple(of.of_first(len(ids)) for of in layers) for site, layers in each.items()}, {}, None)

@@ -45,6 +45,11 @@ class Pass:
     logits: Float[Tensor, "row vocab"] | None
 
 
+def read_rows(rows: Int[Tensor, "row position"]) -> dict[str, Tensor]:
+    """What a model is called with to read these ids, each of them as a token that is there."""
+    return {"input_ids": rows, "attention_mask": torch.ones_like(rows)}
+
+
 class TextTracer(BaseReader):
     """A loaded model of `transformers` that reads text. Safe to share between threads.
 
@@ -259,7 +264,8 @@ class TextTracer(BaseReader):
 
     def allowed(self, logits: Float[Tensor, "*row vocab"]) -> Float[Tensor, "*row vocab"]:
         """The same, −∞ for the tokens that generation_config.json never lets a model write, as Marian's padding."""
-        return logits.index_fill(-1, self._never(logits), -torch.inf)
+        never = self._never(logits)
+        return logits.index_fill(-1, never, -torch.inf) if len(never) else logits
 
     def _never(self, logits: Float[Tensor, "*row vocab"]) -> Int[Tensor, "id"]:
         settings = getattr(self.model, "generation_config", None)
@@ -381,8 +387,7 @@ class TextTracer(BaseReader):
 
     def read_first(self, ids: Sequence[int], copies: int = 1) -> dict[str, Any]:
         """What the model is called with for its first stack to read these, so many copies side by side."""
-        read = torch.tensor([list(ids)] * copies, device=self.device)
-        return {"input_ids": read, "attention_mask": torch.ones_like(read)}
+        return read_rows(torch.tensor([list(ids)] * copies, device=self.device))
 
     @cached_property
     def _read_beside(self) -> frozenset[str]:

@@ -61,14 +61,27 @@ def test_a_trace_without_steps_has_the_same_weights_and_the_same_words_in_its_ro
             torch.testing.assert_close(bare.weights(site, layer), whole.weights(site, layer))
 
 
-@pytest.mark.parametrize("model_type", ["gpt2", "mistral", "gemma2", "gpt_oss", "bloom"])
+@pytest.mark.parametrize(
+    ("model_type", "at_once", "passes"),
+    [
+        *((name, 256, 1) for name in ("gpt2", "mistral", "gemma2", "gpt_oss")),
+        ("gpt2", 1, 2),
+        # Their weights depend on distance.
+        *((name, 256, 2) for name in ("bloom", "mpt")),
+    ],
+)
 def test_texts_that_a_decoder_reads_side_by_side_are_as_if_it_read_each_alone(
-    opened: Callable[[str], TextReader], model_type: str
+    opened: Callable[[str], TextReader], monkeypatch: pytest.MonkeyPatch, model_type: str, at_once: int, passes: int
 ) -> None:
-    reader, texts = opened(model_type), (TEXT, " ", "It was.")
+    monkeypatch.setattr("model.adapters.text_reader.TOKENS_AT_ONCE", at_once)
+    reader, texts, calls = opened(model_type), (TEXT, " ", "It was."), []
+    model: Any = reader.model
+    hook = model.base_model.register_forward_hook(lambda *_: calls.append(1))
     with without_steps():
         found = dict(reader.trace_batch([(text, None) for text in texts]))
+        hook.remove()
         alone = [reader.trace(text) for text in texts[::2]]
+    assert len(calls) == passes
     assert isinstance(found.pop(1), InputTextError)
     for number, one in zip((0, 2), alone, strict=True):
         trace = found[number]
