@@ -40,8 +40,6 @@ Role = Literal["causal", "seq2seq", "masked", "labels", "trunk"]
 
 #: What the library calls sounds, and pictures, that a class is given.
 SOUND: Final = ("input_features", "input_values")
-#: What an encoder of speech joined with any decoder calls either.
-EITHER_SOUND: Final = "inputs"
 PIXELS: Final = ("pixel_values", "flattened_patches")
 
 #: Role → the library's maps from a configuration to the classes that have it.

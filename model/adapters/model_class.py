@@ -71,7 +71,7 @@ def class_of(config: Any, tensors: Collection[str] | None = None) -> ModelClass:
                 # Without the head that says words, a text alone would run a part of it.
                 break
             return replace(each, why=_why(each, each in stated, named))
-    if any(each.made.main_input_name == library.EITHER_SOUND for each in known):
+    if isinstance(config, transformers.SpeechEncoderDecoderConfig):
         raise CheckpointError(
             "This folder contains an encoder of speech joined with a decoder of another model ({kind}). Headlight does "
             "not open such models yet, so their heads cannot be shown.",

@@ -252,10 +252,11 @@ def _seen(reader: PictureWriter, picture: Any) -> torch.Tensor:
         ("BlipForQuestionAnswering", "reads text and pictures together"),
         ("Blip2ForConditionalGeneration", "reads text and pictures together"),
         ("GitForCausalLM", "a decoder that reads the tokens of a picture within its text .git.*has no cross-attention"),
+        ("PerceiverForMaskedLM", "no class for it that reads only text"),
         ("LlavaForConditionalGeneration", "a decoder that reads the tokens of a picture within its text .llava."),
     ],
 )
-def test_one_that_reads_a_text_beside_the_picture_is_refused_in_a_sentence(made: str, why: str) -> None:
+def test_one_that_reads_something_beside_the_picture_is_refused_in_a_sentence(made: str, why: str) -> None:
     config = getattr(transformers, made).config_class(architectures=[made])
     with pytest.raises(CheckpointError, match=why):
         class_of(config)
