@@ -1,4 +1,4 @@
-"""How the first page comes: python -m tests.benchmarks.first_page [--url URL] [--rounds N].
+"""How fast the first page appears: python -m tests.benchmarks.first_page [--url URL] [--rounds N].
 
 Opens an empty Streamlit page and Headlight in turn, each in a browser context of its own, at three sizes; prints the
 medians of the seconds until something is drawn in the first, until the pictures of the second are drawn, until it is

@@ -3,6 +3,7 @@
 import base64
 import re
 import zlib
+from pathlib import Path
 
 import pytest
 from starlette.applications import Starlette
@@ -11,10 +12,12 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 from starlette.testclient import TestClient
+from streamlit import file_util
 
 from viz.server.opening_page import OpeningPage, first_picture
 
-STREAMLITS = '<!DOCTYPE html><html><head><title>Streamlit</title></head><body><div id="root"></div></body></html>'
+STREAMLITS = Path(file_util.get_static_dir(), "index.html").read_text(encoding="utf-8")
+ENTRY = re.compile('<script type="module"[^>]* src="./static/js/index')
 BROWSERS = {"accept": "text/html,application/xhtml+xml,*/*;q=0.8", "if-none-match": '"1"', "accept-encoding": "gzip"}
 
 
@@ -43,6 +46,7 @@ def test_every_page_begins_with_our_style_and_a_cover_and_no_browser_keeps_strea
     style, cover, root = (answer.text.index(part) for part in ("<style>", 'id="cover"', '<div id="root"></div>'))
     assert answer.text.index("<body>") < style < cover < root
     assert "--paper: light-dark(" in answer.text
+    assert answer.text.count("@font-face") == 2
     assert "<title>Headlight</title>" in answer.text
     assert int(answer.headers["content-length"]) == len(answer.content)
     assert "etag" not in answer.headers
@@ -59,27 +63,42 @@ def test_the_first_page_has_the_pictures_that_its_last_session_drew_and_no_other
     client: TestClient,
 ) -> None:
     files = ["as they were"]
-    with first_picture.kept("Attention", lambda: tuple(files)):
-        for key in ("words", "heads", "headline", "open-head", "tiles-decoder.cross", "copy-link"):
-            element = f"of-{key}".replace(".", "-")
+
+    def draw(*keys: str, prefix: str = "of") -> None:
+        for key in keys:
+            element = f"{prefix}-{key}".replace(".", "-")
             first_picture.draw(key, first_picture.Part("pictures/words/word_picker.js", "p {}", element, key.encode()))
+
+    with first_picture.kept("Attention", lambda: tuple(files)):
+        draw("words", "heads", "headline", "open-head", "tiles-decoder.cross", "copy-link")
         first_picture.say("It follows </script>.")
+    # Neither a later run of the session is kept, nor a first one that was cut short.
+    draw("words", prefix="later")
+    with first_picture.kept("Attention", lambda: tuple(files)):
+        draw("words", prefix="short")
 
     def document(address: str, language: str = "en-GB", cookie: str = "") -> str:
         return client.get(address, headers=BROWSERS | {"accept-language": language, "cookie": cookie}).text
 
     first = document("/")
-    packed = re.search('id="first-picture">(.*?)</script>', first)
+    assert 'id="streamlit-entry"' in first
+    assert not ENTRY.search(first)
+    packed = re.search('id="first-picture" data-locale="en-GB">(.*?)</script>', first)
     assert packed is not None
     shown = zlib.decompress(base64.b64decode(packed[1]))
     assert b"of-headline" in shown
-    assert b"of-copy-link" not in shown
+    for other in (b"of-copy-link", b"later-words", b"short-words"):
+        assert other not in shown
     assert "It follows &lt;/script&gt;." in first
-    assert 'id="first-picture"' in document("/?lang=en", "zh-CN")
+    assert 'id="first-picture" data-locale=""' in document("/?lang=en", "zh-CN")
     others = [
         document("/decode"), document("/?lang=zh"), document("/?text=Another."), document("/", "zh-CN"),
-        # Who has closed the story has no bar above the pictures.
-        document("/", cookie="headlight_story=closed"),
+        # Who has closed the story has no bar above the pictures, whatever other cookies there are.
+        document("/", cookie='of_another={"a": 1}; headlight_story=closed'),
+        # Streamlit takes this for a choice.
+        document("/?text="),
     ]  # fmt: skip
     files[0] = "changed"
-    assert not any("first-picture" in other for other in (*others, document("/")))
+    others.append(document("/"))
+    assert not any("first-picture" in other for other in others)
+    assert all(ENTRY.search(other) for other in others)

@@ -12,6 +12,7 @@ from functools import cache
 from typing import Final
 
 import streamlit as st
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -25,7 +26,7 @@ _ASKED: Final = (b"accept-encoding", b"if-none-match", b"if-modified-since")
 _ANSWERED: Final = ("etag", "last-modified")
 #: What begins Streamlit in its document: a module that is named again by the pictures of the first page.
 _ENTRY: Final = re.compile(rb'<script type="module" crossorigin src="(\./static/js/index\.[\w-]+\.js)"></script>')
-#: Of the theme, those with which pictures are drawn.
+#: Colours of the theme that pictures use.
 _COLOURS: Final = (
     *("textColor", "backgroundColor", "secondaryBackgroundColor", "primaryColor"),
     *("borderColor", "linkColor", "orangeColor"),
@@ -70,7 +71,8 @@ class _Covered:
             self._body += message.get("body", b"")
             if not message.get("more_body", False):
                 is_first = self._scope["path"].endswith("/")
-                body = covered(self._body, is_first=is_first, picture=first_picture.markup(self._scope))
+                picture = await run_in_threadpool(first_picture.markup, self._scope)
+                body = covered(self._body, is_first=is_first, picture=picture)
                 headers = MutableHeaders(raw=list(self._start["headers"]))
                 for name in _ANSWERED:
                     del headers[name]

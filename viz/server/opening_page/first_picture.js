@@ -24,9 +24,10 @@ function placeOf(cover, { key, style, element }) {
 
 /** Draws them, and is done once they are seen. @param {Show[]} shows those of the parts, in order */
 export default async function paint(shows) {
-  const written = document.getElementById("first-picture")?.textContent ?? "";
-  const { header, arrays } = unpack(await inflate(Uint8Array.from(atob(written), (sign) => sign.charCodeAt(0))));
-  if (header.locale && header.locale !== navigator.language) return;
+  const written = document.getElementById("first-picture");
+  if (!written || (written.dataset.locale && written.dataset.locale !== navigator.language)) return;
+  const packed = Uint8Array.from(atob(written.textContent ?? ""), (sign) => sign.charCodeAt(0));
+  const { header, arrays } = unpack(await inflate(packed));
   await Promise.all(TYPEFACES.map((face) => document.fonts.load(face)));
   const cover = document.getElementById("cover");
   if (!cover) return;

@@ -3,7 +3,8 @@
 What a session that opens the bare address hands to the components of its first screen is kept, by language, as long as
 the model's files stay as they are. The document of the next one has it, and the cover draws it with the same scripts
 in the place where the page will (`cover.css`), until the page has taken over. Streamlit's own script begins once they
-are drawn: beside it they would wait for each of its long tasks.
+are drawn: beside it they would wait for each of its long tasks. Nothing that a person has given is in it: a session is
+kept in its first run alone, at an address without choices, and of that the components named here.
 """
 
 import base64
@@ -13,13 +14,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from functools import lru_cache
-from http.cookies import CookieError, SimpleCookie
 from typing import Final, NamedTuple
-from urllib.parse import parse_qs
 
 import streamlit as st
-from starlette.datastructures import Headers
+from starlette.requests import HTTPConnection
 from starlette.types import Scope
 
 from viz.server import limits, scripts
@@ -43,7 +41,7 @@ class Part:
     payload: bytes
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True)
 class _Screen:
     """The first screen of a session."""
 
@@ -54,15 +52,26 @@ class _Screen:
 
 #: What this run shows, if it is kept.
 _SEEN: ContextVar[_Screen | None] = ContextVar("first picture", default=None)
-#: Language and the story's cookie → the screen, what the model's files were, and what they are now.
-_KEPT: Final[dict[tuple[str, bool], tuple[_Screen, object, Callable[[], object]]]] = {}
+
+
+class _Kept(NamedTuple):
+    """A screen with what documents have of it."""
+
+    screen: _Screen
+    before: object  #: what the model's files were
+    files: Callable[[], object]  #: what they are now
+    packed: str
+
+
+#: Language and whether the story is closed → the screen.
+_KEPT: Final[dict[tuple[str, bool], _Kept]] = {}
 
 
 @contextmanager
 def kept(title: str, files: Callable[[], object]) -> Iterator[None]:
     """Around the run of the first page at its bare address; `files` says what the model's files are.
 
-    None of a model of which its document says nothing.
+    It returns None if the model reads no text: nothing is drawn ahead then.
     """
     screen, before = _Screen(title), files()
     token = _SEEN.set(screen)
@@ -71,11 +80,14 @@ def kept(title: str, files: Callable[[], object]) -> Iterator[None]:
     finally:
         _SEEN.reset(token)
     if screen.parts.keys() >= _SHOWN:
-        _KEPT[messages.language(), st.context.cookies.get(STORY_COOKIE) == STORY_CLOSED] = screen, before, files
+        key = messages.language(), st.context.cookies.get(STORY_COOKIE) == STORY_CLOSED
+        old = _KEPT.get(key)
+        if old is None or old[:2] != (screen, before):
+            _KEPT[key] = _Kept(screen, before, files, _packed(screen))
 
 
 def draw(key: str, part: Part) -> None:
-    """A component is shown."""
+    """Keep what a component shows, if this run is kept."""
     screen = _SEEN.get()
     if screen is None:
         return
@@ -86,57 +98,53 @@ def draw(key: str, part: Part) -> None:
 
 
 def say(text: str) -> None:
-    """It is said what the open head does."""
+    """Keep the sentence about the open head, if this run is kept."""
     if (screen := _SEEN.get()) is not None:
         screen.said = text
 
 
 class Markup(NamedTuple):
-    """What a document has more."""
+    """What is added to a document."""
 
     head: str  #: at the beginning of its head: links to the scripts, before all others
     cover: str  #: in its cover
 
 
 def markup(scope: Scope) -> Markup | None:
-    """What the document of this request has more: None where nothing is kept that its page will show."""
-    headers, params = Headers(scope=scope), parse_qs(scope["query_string"].decode("latin-1"))
-    if not scope["path"].endswith("/") or not params.keys() <= {"lang"}:
+    """What is added to the document of this request: None where nothing is kept that its page will show."""
+    request = HTTPConnection(scope)
+    if not scope["path"].endswith("/") or not request.query_params.keys() <= {"lang"}:
         return None
-    asked = params.get("lang", [""])[-1]
-    locale = headers.get("accept-language", "").partition(",")[0].partition(";")[0]
+    asked = request.query_params.get("lang", "")
+    locale = request.headers.get("accept-language", "").partition(",")[0].partition(";")[0]
     language = asked if asked in messages.languages() else messages.nearest(locale)
-    try:
-        cookie = SimpleCookie(headers.get("cookie", "")).get(STORY_COOKIE)
-    except CookieError:
-        cookie = None
-    found = _KEPT.get((language, cookie is not None and cookie.value == STORY_CLOSED))
-    if found is None or found[1] is None or found[1] != found[2]():
+    found = _KEPT.get((language, request.cookies.get(STORY_COOKIE) == STORY_CLOSED))
+    if found is None or found.before is None or found.before != found.files():
         return None
-    # A browser may ask in another language than its scripts say that it has.
-    return _written(found[0], "" if asked in messages.languages() else locale)
-
-
-@lru_cache(maxsize=8)
-def _written(screen: _Screen, locale: str) -> Markup:
-    parts = screen.parts.values()
-    header = {
-        "arrays": [["uint8", len(part.payload)] for part in parts],
-        "locale": locale,
-        "parts": [{"key": key, "style": part.style, "element": part.element} for key, part in screen.parts.items()],
-    }
-    packed = json.dumps(header).encode()
-    # As `viz.pictures.payload` packs.
-    packed = b"".join((len(packed).to_bytes(4, "little"), packed, *(part.payload for part in parts)))
+    screen = found.screen
     paint = scripts.address("server/opening_page/first_picture.js")
-    addresses = [paint, *(scripts.address(part.script) for part in parts)]
+    addresses = [paint, *(scripts.address(part.script) for part in screen.parts.values())]
     cover = filled(
         "server/opening_page/first_picture.html",
         title=screen.title,
         said=screen.said,
         measures=limits.rules().measures_unasked,
         has_story=_STORY in screen.parts,
-        packed=base64.b64encode(zlib.compress(packed)).decode("ascii"),
+        packed=found.packed,
+        # A browser may ask in another language than its scripts say that it has.
+        locale="" if asked in messages.languages() else locale,
         addresses=addresses,
     )
     return Markup("".join(f'<link rel="modulepreload" href="{address}">' for address in addresses), cover)
+
+
+def _packed(screen: _Screen) -> str:
+    """The parts of a screen as `viz.pictures.payload` packs, in letters."""
+    parts = screen.parts.values()
+    header = {
+        "arrays": [["uint8", len(part.payload)] for part in parts],
+        "parts": [{"key": key, "style": part.style, "element": part.element} for key, part in screen.parts.items()],
+    }
+    packed = json.dumps(header).encode()
+    packed = b"".join((len(packed).to_bytes(4, "little"), packed, *(part.payload for part in parts)))
+    return base64.b64encode(zlib.compress(packed)).decode("ascii")
