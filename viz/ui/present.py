@@ -51,6 +51,7 @@ def switch(is_presented: bool) -> None:
     state.choose(presented="1" if is_presented else "")
     if not is_presented:
         state.change(collection=False, pin=0)
+        st.session_state.pop(_SCREENS, None)
 
 
 class _Walked(NamedTuple):
@@ -66,15 +67,18 @@ _SCREENS: Final = "present/screens"
 
 
 def _walked() -> tuple[_Walked, ...]:
-    """The screens of the views of the collection that is open: one each, one for a trail in Why, or as pages say."""
+    """The screens of the views of the collection that is open."""
     common = state.current().common
-    known: Mapping[url.Pin, int] = st.session_state.get(_SCREENS, {})
     pins = url.decode(common.pins) if is_on() and common.collection else ()
     return tuple(
-        _Walked(number, pin, screen)
-        for number, pin in enumerate(pins, start=1)
-        for screen in range(known.get(pin, 1 + bool(pin.selection.attention.trail)))
+        _Walked(number, pin, screen) for number, pin in enumerate(pins, start=1) for screen in range(_count(pin))
     )
+
+
+def _count(pin: url.Pin) -> int:
+    """The screens of a view: as many as its page has said, else one, and one for a trail in Why."""
+    known: Mapping[url.Pin, int] = st.session_state.get(_SCREENS, {})
+    return known.get(pin, 1 + bool(pin.selection.attention.trail))
 
 
 def open_pin(pin: url.Pin, number: int = 0, screen: int = 0) -> None:
@@ -113,9 +117,9 @@ def steps(count: int, field: str, first: int = 0, *, in_pin: bool = False) -> in
     chosen = min(max(state.value(field, int), first), first + count - 1)
     walked = _walked()
     if walked and in_pin:
-        known, pin = st.session_state.setdefault(_SCREENS, {}), walked[_at(walked)].pin
-        if known.get(pin, 1) != count:
-            known[pin] = count
+        pin = walked[_at(walked)].pin
+        if PAGES[pin.page].address == state.page() and _count(pin) != count:
+            st.session_state.setdefault(_SCREENS, {})[pin] = count
             # The bar is above, and has been drawn.
             st.rerun()
     if is_on() and not walked:

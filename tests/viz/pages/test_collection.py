@@ -98,6 +98,10 @@ def test_a_presentation_goes_through_each_screen_of_a_view_of_several_and_stays_
         assert [part.value for part in app.subheader] == ["Masks, positions and cost"]
         shown = titles(app) + " ".join(part.proto.body for part in app.get("html"))
         assert (told in shown, "million parameters" in shown) == (True, False)
+    # A page that is opened meanwhile, with screens of its own, is not taken for the view.
+    app = app_of(collection=1, pins=encode((HEAD, FILM)), present=1, pin=1)
+    ((bar, _),) = sent_to(opened(app, "model_card", **dict(masks.params)), "present_steps")
+    assert bar["count"] == 2
 
 
 def test_a_trail_of_a_view_stays_where_the_view_before_has_the_same_one_in_another_cell() -> None:
