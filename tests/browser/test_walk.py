@@ -76,7 +76,7 @@ def test_clicks_lead_from_the_model_to_a_product_and_the_trail_and_escape_lead_b
     # A turn of the wheel leads one depth at once where nothing moves, however many events it has.
     settled(page)
     picture.locator("[data-node='encoder 2 2']").hover()
-    # What is still of the turn before is none of this one.
+    # Wait until the turn before has ended, so that this is a new one.
     page.wait_for_timeout(700)
     page.keyboard.down("Control")
     for _ in range(6):

@@ -165,7 +165,7 @@ def _ended(job: Job[None]) -> str:
     return ""
 
 
-@st.fragment(run_every=long_work.INTERVAL)
+@st.fragment(run_every=1.0)
 def _watch(job: Job[None], known: Known, drawn: Described | None) -> None:
     """How far the model is measured; once more is known than was drawn, the whole page says it."""
     if job.finished or known.described is not drawn:

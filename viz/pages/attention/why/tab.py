@@ -79,11 +79,12 @@ def _answer(trace: "Trace") -> None:
 def _let_go(asked: data.Asked) -> None:
     """Let go of a trail that belongs to the cell that was asked about before, and was not asked for of this one.
 
-    One that a pin or an address brings is equal at most: it is asked for, even where the pin before has its like.
+    One that a pin or an address brings is asked for, even where the pin before has its like.
     """
     trail = state.current().attention.trail
     before = st.session_state.get(_BEFORE)
     cell = (asked.site, asked.layer, asked.head, asked.row, asked.key)
+    # By identity: a choice of something else keeps the object, a pin or an address makes a new one.
     if trail and before is not None and before[0] != cell and before[1] is trail:
         trail = ()
         state.change(trail=(), rival_key=None)

@@ -209,7 +209,7 @@ def _accuracies(scores: "CoreferenceScores", about: str) -> None:
 
 
 def _said(text: str) -> None:
-    """A remark that intervals are read by: not in small print on a projector, which has none."""
+    """Explain how to read the intervals: in full size on a projector, which has no small print."""
     (terms.markdown if present.is_on() else terms.caption)(text)
 
 
