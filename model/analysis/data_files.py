@@ -88,7 +88,7 @@ class JsonRow:
         links = [self._pair(link, name) for link in value]
         for i, j in links:
             if not (0 <= i < first and 0 <= j < second):
-                message = "expected links of “{name}” below [{first}, {second}], got {value}"
+                message = "expected the indices of links in “{name}” to be below {first} and {second}, got {value}"
                 raise self.line_error(message, name=name, first=first, second=second, value=[i, j])
         return frozenset(links)
 

@@ -144,7 +144,7 @@ def as_image(picture: Image.Image | np.ndarray[Any, Any]) -> Image.Image:
     if isinstance(picture, Image.Image):
         _check_size(picture.size)
         if picture.mode == "F":
-            raise InputTextError("The pixels of this picture are floats; use bytes (0 to 255).")
+            raise InputTextError("The pixels of this picture are floats; use uint8 values (0 to 255).")
         return _in_colour(picture)
     if picture.ndim != 3 or picture.shape[2] != 3 or picture.dtype != np.uint8 or 0 in picture.shape:
         message = "A picture must be bytes [height, width, 3], got {dtype} {shape}."

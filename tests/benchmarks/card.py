@@ -37,7 +37,7 @@ IN_ENGLISH: Final = (
 )
 IN_CHINESE: Final = (
     "数据集 | BLEU，贪心 | 束宽 4 | | 代词，句对中新的部分是…… | 正确 | 两句都对",
-    ("句子框架", "句子框架，从大表中抽取", "名词与属性的组合", "名词"),
+    ("句式", "句式，从大表中抽取", "名词与属性的组合", "名词"),
 )
 READMES: Final = {ROOT / CARD: IN_ENGLISH, ROOT / ".github" / "README.zh-CN.md": IN_CHINESE}
 HELD_OUT: Final = dict(zip(("frames", "drawn frames", "combinations", "nouns"), IN_ENGLISH[1], strict=True))

@@ -70,7 +70,7 @@ def _write_report(arguments: argparse.Namespace) -> None:
 
     model = arguments.model[0] if arguments.model else arguments.atlas.parent
     if not arguments.model and not (model / CONFIG).is_file():
-        message = "{file} is in no model's folder. Name its model with --model FOLDER."
+        message = "{file} is not in the folder of a model. Name its model with --model FOLDER."
         raise ConfigError(message, file=arguments.atlas)
     atlas = load_atlas(arguments.atlas)
     page = arguments.out / f"{arguments.atlas.stem}.html"

@@ -160,8 +160,8 @@ def _show_test(explained: "Explained", names: "Mapping[Method, str]", choice: st
     rows = [_row(explained, method, names) for method in explained.scores]
     st.html(html.table(columns, rows, label=_("What each method ranks first")))
     frame.caption(
-        "Drop: mean over hiding 1, 2, … and all words. Rank: a method's rank for the word whose hiding alone costs "
-        "most. {what}",
+        "Drop: the mean with 1, 2, … and all words hidden. Rank: a method's rank for the word that costs most when "
+        "it alone is hidden. {what}",
         what=what,
     )
 
@@ -206,8 +206,8 @@ def answer(explained: "Explained", names: "Mapping[Method, str]", choice: str) -
         return in_a_row((alone, one_order))
     if explained.deletions[best].fall <= max(0.0, mean):
         no_better = _(
-            "In the deletion test no method is better than chance: no method’s order lowers the choice more than "
-            "random orders do."
+            "In the deletion test no method is better than chance: no method’s order lowers the "
+            "log-probability (or log-odds) of the choice more than random orders do."
         )
         return in_a_row((alone, no_better))
     test = _(

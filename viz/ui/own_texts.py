@@ -89,7 +89,7 @@ def sentences(slot: str, command: str, *, writes: bool) -> "Loaded[CorpusSentenc
             "This many sentences are drawn from all, at random; the same seed draws the same ones on every machine."
         )
         bounds = (1, text_files.MAX_SENTENCES, None)
-        st.number_input(_("Sample"), *bounds, key=sample, width=140, help=help_sample, on_change=read_again)
+        st.number_input(_("Sample size"), *bounds, key=sample, width=140, help=help_sample, on_change=read_again)
         st.number_input(_("Seed"), 0, MOST_SEED, key=seed, width=140, on_change=read_again)
     return loaded
 

@@ -167,7 +167,7 @@ def _origin(atlas: "Atlas", path: Path | None, reading: Reading) -> str:
         read = _(message, read=read, low=low, middle=middle, high=high)
     file = _short(path)
     if reading.is_own:
-        return plain(_("Our own corpus: {read}. Saved in {file}.", read=read, file=file))
+        return plain(_("Headlight's corpus: {read}. Saved in {file}.", read=read, file=file))
     return plain(_("Your file: {read}. Saved in {file}.", read=read, file=file))
 
 

@@ -84,7 +84,7 @@ def _facts(atlas: "Atlas", model: str) -> Iterator[tuple[str, str]]:
             yield _("Column"), ", ".join(named)
         if origin.sample is not None and origin.sample < origin.rows:
             message = "{sample:,} of {rows:,} rows, drawn with seed {seed}"
-            yield _("Sample"), _(message, sample=origin.sample, rows=origin.rows, seed=origin.seed)
+            yield _("Random sample"), _(message, sample=origin.sample, rows=origin.rows, seed=origin.seed)
     yield _("Texts read"), f"{atlas.sentences:,}"
     for reason, count in atlas.skipped.items():
         yield _("Left out"), f"{count:,}: {shown(reason)}"

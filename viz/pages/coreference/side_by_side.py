@@ -258,8 +258,8 @@ def show_rows(sides: Sequence[Side], site: str) -> None:
         at = head if measure.is_per_head else 0
         held = [decimal(float(row.held[at]), 3) for row in rows if row.held is not None]
         message = (
-            "Sinks are left out as keys, and nothing is renormalised. In these rows the open head gives them "
-            "this {number}: {held}."
+            "Sinks are left out as keys, and nothing is renormalised. The open head's {number} on them in "
+            "these rows: {held}."
         )
         sentences.append(_(message, held=with_commas(held), number=_(measure.number)))
     terms.caption(in_a_row(sentences))

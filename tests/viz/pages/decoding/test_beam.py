@@ -72,7 +72,7 @@ def test_it_opens_on_the_closest_rival_of_the_winner_and_shows_greedy_beside_it(
     assert len(header["nodes"]) == len(tree.nodes)
     tables = " ".join(element.value for element in app.html)
     assert "Greedy" in tables
-    assert "Beam, 1 of 3" in tables
+    assert "Beam search, rank 1 of 3" in tables
     assert 'lang="de"' in tables
     assert any("((5 + tokens) / 6)^α (Wu et al. 2016)" in caption.proto.help for caption in app.caption)
     assert "node" not in app.query_params

@@ -38,7 +38,7 @@ NOT_PROVEN: Final = said(
 _REFUSED: Final = {
     "bias": said("Biases are learned and the same in every text, so nothing can replace them."),
     "token_type": said("This is the same for every token of the text, so nothing can replace it."),
-    "reading": said("How a word is read depends on both texts, so it cannot be removed from one of them."),
+    "reading": said("This is a difference between the two texts, so it cannot be removed from one of them."),
     "distance": said("The distance between query and key is the same, whatever words are there."),
     "words": said("These words are only in the twin, so nothing can be taken out of the text."),
 }

@@ -284,7 +284,7 @@ def _returned(tree: "BeamTree", rank: int, greedy: str) -> tuple[str | html.Mark
     node = tree.nodes[tree.hypotheses[rank - 1]]
     written = models.writer(state.current().model).vocabulary.decode(tree.token_ids(node.index))
     return (
-        _("Beam, {rank} of {count}", rank=rank, count=len(tree.hypotheses)),
+        _("Beam search, rank {rank} of {count}", rank=rank, count=len(tree.hypotheses)),
         token_labels.marked(texts.word_diff(greedy, written)),
         decimal(node.total, 3),
         str(node.step + 1),

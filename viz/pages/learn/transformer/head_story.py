@@ -338,8 +338,8 @@ def _softmax_sentence(origin: Origin) -> str:
             "bars, which sum to 1."
         )
     message = (
-        "Cells: exp of each score minus the largest score, m. Divided by their sum, these are the weights α, the bars, "
-        "which sum to 1. Blue is the model, orange the variant: entropy {before:.2f} → {after:.2f} bits."
+        "Cells: exp(score − m), where m is the largest score. Divided by their sum, they give the weights α (the "
+        "bars), which sum to 1. Blue is the model, orange the variant: entropy {before:.2f} → {after:.2f} bits."
     )
     return _(message, before=abs(origin.real.entropy), after=abs(origin.other.entropy))
 

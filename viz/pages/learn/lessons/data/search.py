@@ -308,7 +308,8 @@ def widths(shipped: "Shipped", *, text: str, widths: list[int]) -> View:
         y_name=said("score"), points={said("result of each width"): (np.array(widths, float), scores)},
     )  # fmt: skip
     caption = said(
-        "The score of the translation that each beam returns: log p divided by the length penalty. Higher is better."
+        "The score of the translation that each beam width returns: log p divided by the length penalty. "
+        "Higher is better."
     )
     return View(picture, found, caption, _full(text, int(found["worst"]), ALPHA))
 

@@ -37,7 +37,7 @@ def three_kinds(shipped: "Shipped", *, text: str, letters: str) -> View:
     sees_both = later["encoder"] > 0 == later["decoder"] == later["translator"]
     found["verdict"] = said("An encoder") if sees_both else said("A decoder")
     rows = (
-        (said("encoder only (BERT)"), said("the translator's"), said("none"), f"{later['encoder']:.0%}"),
+        (said("encoder only (BERT)"), said("the translator's encoder"), said("none"), f"{later['encoder']:.0%}"),
         (said("decoder only (GPT)"), DECODER_ALONE, said("causal"), f"{later['decoder']:.0%}"),
         (said("both (the paper)"), said("the translator"), said("causal in the decoder"), f"{later['translator']:.0%}"),
     )
