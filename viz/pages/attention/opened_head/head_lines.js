@@ -81,7 +81,9 @@ class HeadLines extends View {
     });
     this.root.addEventListener("keydown", (event) => this.press(event));
     onTold("pointed", (focus) => this.showPointed(focus), this.ended.signal);
-    for (const canvas of [this.canvas.base, this.canvas.top]) savedFrom(canvas, () => this.asSvg());
+    // `top` is always visible, and has all that is saved.
+    savedFrom(this.canvas.base, () => "");
+    savedFrom(this.canvas.top, () => this.asSvg());
   }
 
   dispose() {
