@@ -155,11 +155,14 @@ def test_a_reference_is_read_in_the_picture_and_a_clicker_walks_the_way_at_every
     expect(picture.locator(".head-scene")).to_be_visible()
 
 
-#: Notes where a layer lies in the frame in which it has come: the column of its token, and its self-attention. Till
-#: then the wheel is turned on: once it stands still, the layer slides into its frame.
+#: Notes where a layer lies in the frame in which it has come: the column of its token, and its self-attention; and
+#: whether the way there was painted. Till then the wheel is turned on: once it stands still, the layer slides into its
+#: frame.
 ARRIVAL = """(scene, [clientX, clientY]) => {
   const look = () => {
     scene.dispatchEvent(new WheelEvent("wheel", { deltaY: -0.01, ctrlKey: true, clientX, clientY }));
+    const way = scene.querySelector(":scope > .walk-moving");
+    window.painted ||= way?.getContext("2d").getImageData(0, 0, way.width, way.height).data.some(Boolean);
     const layer = scene.querySelector(":scope > .layer-scene:not(.walk-aside)");
     if (!layer || scene.querySelector(":scope > .walk-aside")) return requestAnimationFrame(look);
     const parts = [".model-lit", ".model-slab.self"].map((part) => layer.querySelector(part));
@@ -192,6 +195,8 @@ def test_the_wheel_scrolls_the_page_until_a_click_and_then_zooms_into_what_is_un
         page.mouse.wheel(0, -50)
     picture.locator(".walk-scene").evaluate(ARRIVAL, list(at))
     page.wait_for_function("() => window.arrived")
+    assert page.evaluate("window.painted"), "the way is painted"
+    expect(picture.locator(".walk-moving")).to_have_count(0)
     lit, attention = page.evaluate("window.arrived")
     pitch = lit["width"] / 0.96
     there = lit["x"] + lit["width"] / 2 - 0.2 * pitch, attention["y"] + 0.3 * attention["height"]

@@ -6,7 +6,7 @@ import { unpack } from "./payload.js";
  * What sends to Python: a trigger lasts for one run of the page, a state stays.
  * @typedef {{ trigger: (name: string, value: unknown) => void, state: (name: string, value: unknown) => void }} Python
  * @typedef {{ data: unknown, parentElement: ParentNode, setTriggerValue: Python["trigger"], setStateValue: Python["state"], isAhead?: boolean }} Message
- * one that is ahead comes of the page's document, of which the view is no part
+ * `isAhead`: drawn before the page is there; its view is none of the page's
  */
 
 /** What shows a component in an element of the page. A class that extends it says what its payload holds. */

@@ -43,6 +43,7 @@ export default async function paint(shows) {
   const pictures = roots.filter((_root, i) => parts[i].style);
   const frame = () => new Promise(requestAnimationFrame);
   while (cover.isConnected && !pictures.every((root) => root.querySelector(DRAWN))) await frame();
+  if (!cover.isConnected) return;
   cover.classList.add("painted");
   await frame();
   performance.mark("headlight-picture");

@@ -102,10 +102,13 @@ export class HeadScene {
 
   /** The row that a stop is about is seen. */
   ring() {
-    if (!this.isWhole || this.walk.zoom.shown !== this.element) return;
-    const ringed = this.list.children[this.walk.ringed];
-    ringed?.classList.add("ringed");
-    ringed?.scrollIntoView({ block: "nearest" });
+    const { zoom, ringed } = this.walk;
+    if (!this.isWhole || zoom.shown !== this.element) return;
+    const step = this.list.children[ringed];
+    step?.classList.add("ringed");
+    // The way ends in the window in which it began.
+    if (zoom.isAlone) step?.scrollIntoView({ block: "nearest" });
+    else requestAnimationFrame(() => this.ring());
   }
 
   draw() {

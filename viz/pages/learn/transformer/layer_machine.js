@@ -275,8 +275,10 @@ export class LayerMachine {
     const parts = river(weights, { x: this.x(this.column), top, foot, thick, least: LEAST_WEIGHT, from });
     const best = parts.reduce((most, part) => (part.weight > most.weight ? part : most), parts[0]);
     const isOpen = site === this.place.site && head === this.place.head;
-    // Where rows stand in its place, the one beside it is reached by Tab.
-    const isReached = this.rows && site === this.place.site ? head === (this.place.head || 2) - 1 : isOpen;
+    // Where rows stand in its place, the one beside it is reached by Tab; beside a single one, the first of the other attention.
+    const isSingle = this.columns.sites.get(this.place.site)?.heads === 1;
+    const isBeside = head === (isSingle ? 0 : (this.place.head || 2) - 1) && (site === this.place.site) !== isSingle;
+    const isReached = this.rows ? isBeside : isOpen;
     const middle = (top + foot) / 2;
     const isNarrow = this.walk.width < STACKED_BELOW;
     // The whole model shows the strongest one; rows stand in the place of an open one.

@@ -20,6 +20,7 @@ import { underWords, written } from "./written.js";
 /** @import { Focus } from "../../../pictures/shared/focus.js" */
 /** @import { Point } from "../../../pictures/shared/items.js" */
 /** @import { Line } from "./model_columns.js" */
+/** @import { Mark, Word } from "./shapes.js" */
 /** @import { Lying } from "./unfolding.js" */
 /** @import { Place, Stack } from "./walk.js" */
 /** @import { Placing } from "./written.js" */
@@ -60,6 +61,7 @@ export class ModelScene {
   /** Until another scene takes its place. */ ended = new AbortController();
   /** What scrolls: it stays, whatever is drawn in it. */ room = element("div", "model-room");
   legend = element("div", "model-legend");
+  /** What is painted around a layer. @type {{ marks: Mark[], words: Word[] }} */ around = { marks: [], words: [] };
 
   /** @param {Walk} walk */
   constructor(walk) {
@@ -143,18 +145,25 @@ export class ModelScene {
       this.room.scrollLeft = this.x(this.followed.stack, this.followed.column) - this.walk.width * 0.7;
   }
 
+  /** Read what is painted of it on the way to a layer. */
+  ready() {
+    const { pen } = this.walk.zoom.unfolding;
+    const shapes = Array.from(this.svg?.children ?? [], fromSvg);
+    // A note has lines of its own, and is not painted.
+    const lit = /** @type {Iterable<HTMLElement>} */ (this.lit.said.querySelectorAll(".written"));
+    const words = [...this.words, ...lit].map(fromSpan);
+    pen.meet(shapes, words);
+    this.around = { marks: pen.marks(shapes), words };
+  }
+
   /** Where a layer of it lies in the page, and all that is around it. @param {LayerMachine} machine @returns {Lying | undefined} */
-  lies({ stack, heads, place, walk }) {
+  lies({ stack, heads, place }) {
     if (!this.svg) return;
     const { machine } = this.drawing;
     const tower = this.drawing.towerOf(stack);
     const { top } = tower.layers[place.layer];
     const { x, y } = this.svg.getBoundingClientRect();
-    const { pen } = walk.zoom.unfolding;
-    pen.begin();
-    const marks = pen.marks(Array.from(this.svg.children, fromSvg));
-    const words = [...this.words, .../** @type {Iterable<HTMLElement>} */ (this.lit.said.children)].map(fromSpan);
-    const around = { marks, words, top };
+    const around = { ...this.around, top };
     return { placed: closedLayer(machine, tower, place.layer, heads), x, y: y + top * zoomOf(this.svg), around };
   }
 

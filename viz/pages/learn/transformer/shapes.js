@@ -33,6 +33,9 @@ export function fromSpan({ textContent, style, className, classList }) {
   return { text: textContent ?? "", x, y, look: className, placing: { anchor, angle, ink: style.color || undefined } };
 }
 
+/** A fill that is not seen. */
+const NOTHING = ["none", "rgba(0, 0, 0, 0)"];
+
 export class Pen {
   /** What classes look like, each within those around it. @type {Map<string, Ink>} */ inks = new Map();
   probe = svg("svg", { class: "walk-probe", "aria-hidden": "true" });
@@ -43,13 +46,6 @@ export class Pen {
   /** @param {HTMLElement} holder of the drawing */
   constructor(holder) {
     this.holder = holder;
-  }
-
-  /** Forget what classes looked like in another theme. */
-  begin() {
-    const { color } = getComputedStyle(this.holder);
-    if (color !== this.colour) this.inks.clear();
-    this.colour = color;
   }
 
   /** @param {Element} element in the page */
@@ -65,38 +61,48 @@ export class Pen {
     };
   }
 
-  /** @param {string} key @param {() => Element} make the element that looks so */
-  kept(key, make) {
-    let ink = this.inks.get(key);
-    if (!ink) {
-      const made = make();
-      this.probe.append(made);
-      this.holder.append(this.probe);
-      let within = made;
-      while (within.firstElementChild) within = within.firstElementChild;
-      ink = this.inkOf(within);
-      made.remove();
-      this.probe.remove();
-      this.inks.set(key, ink);
-    }
-    return ink;
+  /** What words look like, or a shape. @param {string} key */
+  kept(key) {
+    if (!this.inks.has(key)) this.learn([key]);
+    return /** @type {Ink} */ (this.inks.get(key));
+  }
+
+  /** See what classes look like: all at once, for the browser styles the page anew for each change of it. @param {string[]} keys */
+  learn(keys) {
+    const unknown = [...new Set(keys)].filter((key) => !this.inks.has(key));
+    if (!unknown.length) return;
+    const made = unknown.map(elementOf);
+    this.probe.replaceChildren(...made.map(([outer]) => outer));
+    this.holder.append(this.probe);
+    made.forEach(([, inner], at) => this.inks.set(unknown[at], this.inkOf(inner)));
+    this.probe.remove();
+  }
+
+  /** See what all of a drawing looks like, in the theme that is now. @param {Iterable<Shape>} shapes @param {Iterable<Word>} words */
+  meet(shapes, words) {
+    const { color } = getComputedStyle(this.holder);
+    if (color !== this.colour) this.inks.clear();
+    this.colour = color;
+    this.learn([...keysOf(shapes, []), ...Array.from(words, ({ look }) => `${look}|span`)]);
   }
 
   /** What is to be painted of shapes. @param {Iterable<Shape>} shapes @param {string[]} around the classes of what they are in @param {number} alpha @param {Box | null} reach of a part of the whole model @returns {Mark[]} */
   marks(shapes, around = [], alpha = 1, reach = null) {
     return Array.from(shapes).flatMap(({ tag, look, parts, source }) => {
-      const own = String(look.class ?? "");
-      const make = () =>
-        around.reduceRight((inner, name) => svg("g", { class: name }, inner), svg(tag, { class: own }));
-      const ink = look.style && source ? this.inkOf(source) : this.kept([...around, own, tag].join("|"), make);
+      const classes = [...around, String(look.class ?? "")];
+      const ink = look.style && source ? this.inkOf(source) : this.kept([...classes, tag].join("|"));
       if (ink.isHidden) return [];
       const strength = alpha * ink.alpha * Number(look.opacity ?? 1);
       // Its first shape is the ground of all.
       const within = look["data-node"] && parts[0] ? boxOf(parts[0]) : reach;
-      if (tag === "g") return this.marks(parts, [...around, own], strength, within);
+      if (tag === "g") return this.marks(parts, classes, strength, within);
       const width = Number(look["stroke-width"] ?? ink.width);
       const image = source instanceof SVGImageElement ? source : undefined;
-      return [{ path: pathOf(tag, look), ink, alpha: strength, width, image, box: boxOf({ look }), reach }];
+      // What is there for the pointer alone.
+      if (!image && !(width && ink.stroke !== "none") && NOTHING.includes(ink.fill)) return [];
+      const box = boxOf({ look });
+      const own = tag === "rect" ? box : null;
+      return [{ path: pathOf(tag, look), ink, alpha: strength, width, image, box, reach: reach ?? own }];
     });
   }
 
@@ -121,8 +127,7 @@ export class Pen {
   /** Words are as large wherever they are. @param {Word} word @param {number} x @param {number} y @param {number} [alpha] */
   write({ text, look, placing = {}, alpha: own = 1 }, x, y, alpha = 1) {
     const { context } = this;
-    const make = () => Object.assign(document.createElement("span"), { className: `written ${look}` });
-    const ink = this.kept(`${look}|span`, make);
+    const ink = this.kept(`${look}|span`);
     if (ink.isHidden || alpha * own < 0.02) return;
     const { anchor = "start", angle = 0, ink: colour } = placing;
     context.save();
@@ -137,6 +142,24 @@ export class Pen {
     context.fillText(words.join(""), 0, 0);
     context.restore();
   }
+}
+
+/** The classes of shapes, each with those around it and its tag. @param {Iterable<Shape>} shapes @param {string[]} around @returns {string[]} */
+const keysOf = (shapes, around) =>
+  Array.from(shapes).flatMap(({ tag, look, parts }) => {
+    const own = [...around, String(look.class ?? "")];
+    return [[...own, tag].join("|"), ...keysOf(parts, own)];
+  });
+
+/** An element that looks so, in those around it. @param {string} key @returns {[outer: Element, inner: Element]} */
+function elementOf(key) {
+  const [tag, own, ...around] = key.split("|").reverse();
+  if (tag === "span") {
+    const words = Object.assign(document.createElement("span"), { className: `written ${own}` });
+    return [words, words];
+  }
+  const inner = svg(/** @type {Shape["tag"]} */ (tag), { class: own });
+  return [around.reduce((within, name) => svg("g", { class: name }, within), inner), inner];
 }
 
 /** @param {Pick<Shape, "look">} shape @returns {Box} */

@@ -27,6 +27,7 @@ export const eased = (from, to, value) => {
 
 export class Unfolding {
   /** @type {{ machine: LayerMachine, closed: Lying, opened: Lying } | null} */ way = null;
+  /** Device pixels for each of the holder's own. */ ratio = 1;
 
   /** @param {HTMLElement} holder of the scenes */
   constructor(holder) {
@@ -34,6 +35,12 @@ export class Unfolding {
     this.pen = new Pen(holder);
     this.pen.canvas.className = "walk-moving";
     this.pen.canvas.ariaHidden = "true";
+  }
+
+  /** See in a frame before the way what it is painted with. @param {LayerMachine} machine */
+  meet({ drawing: { parts, words } }) {
+    const shapes = parts.map((part) => part.shape);
+    this.pen.meet(shapes, words);
   }
 
   /** A layer that unfolds, or folds. @param {LayerMachine} machine of what is opened @param {Lying} closed @param {Lying} opened */
@@ -44,7 +51,9 @@ export class Unfolding {
     const top = Math.max(0, -y);
     const [wide, high] = [width / zoom, Math.max(1, innerHeight - Math.max(0, y)) / zoom];
     const ratio = pixelRatio(holder);
-    Object.assign(pen.canvas, { width: Math.round(wide * ratio), height: Math.round(high * ratio) });
+    const size = { width: Math.round(wide * ratio), height: Math.round(high * ratio) };
+    // To say the same size again would make its pixels anew.
+    if (pen.canvas.width !== size.width || pen.canvas.height !== size.height) Object.assign(pen.canvas, size);
     Object.assign(pen.canvas.style, { top: `${top / zoom}px`, width: `${wide}px`, height: `${high}px` });
     this.ratio = ratio;
     const own = (/** @type {Lying} */ lying) => ({ ...lying, x: (lying.x - x) / zoom, y: (lying.y - y - top) / zoom });
@@ -76,7 +85,7 @@ export class Unfolding {
 
   /** Count from a point, so many times as large. @param {number} x @param {number} y @param {number} [across] @param {number} [down] */
   at(x, y, across = 1, down = across) {
-    const { ratio = 1 } = this;
+    const { ratio } = this;
     this.pen.context.setTransform(ratio * across, 0, 0, ratio * down, ratio * x, ratio * y);
   }
 
@@ -86,29 +95,30 @@ export class Unfolding {
     const alpha = 1 - eased(FADES[0], FADES[1], far);
     if (!around || alpha < 0.02) return;
     const { context, canvas } = this.pen;
+    const [wide, high] = [canvas.width, canvas.height].map((side) => side / this.ratio);
     const scale = placed.pitch / closed.pitch;
     const begin = x + placed.left - closed.left * scale;
     const [left, right] = [x + placed.left, x + placed.left + placed.pitch * placed.columns];
-    const [foot, before, high] = [y + placed.height, around.top, canvas.height];
+    const [foot, before] = [y + placed.height, around.top];
     const down = placed.height / closed.height;
     const above = { top: -high, foot: y, shift: y - before * scale, by: scale };
     const below = { top: foot, foot: foot + high, shift: foot - (before + closed.height) * scale, by: scale };
     const beside = { top: y, foot, shift: y - before * down, by: down };
-    const wide = canvas.width;
     for (const [{ top, foot, shift, by }, from, to] of /** @type {[typeof above, number, number][]} */ ([
       [above, -wide, 2 * wide],
       [below, -wide, 2 * wide],
       [beside, -wide, left],
       [beside, right, right + 2 * wide],
     ])) {
+      const [low, lower] = [Math.max(top, 0), Math.min(foot, high)].map((edge) => (edge - shift) / by);
+      const [left, right] = [Math.max(from, 0), Math.min(to, wide)].map((edge) => (edge - begin) / scale);
+      if (low >= lower || left >= right) continue;
       context.save();
       this.at(0, 0);
       context.beginPath();
       context.rect(from, top, to - from, foot - top);
       context.clip();
       this.at(begin, shift, scale, by);
-      const [low, lower] = [Math.max(top, 0), Math.min(foot, high)].map((edge) => (edge - shift) / by);
-      const [left, right] = [Math.max(from, 0), Math.min(to, wide)].map((edge) => (edge - begin) / scale);
       this.pen.paint(around.marks, alpha, ([x, y, width, height]) => {
         const isBeside = x > right + ABOUT || x + width < left - ABOUT;
         return !isBeside && y < lower + ABOUT && y + height > low - ABOUT;

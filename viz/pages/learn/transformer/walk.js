@@ -57,8 +57,8 @@ import { isStill, nearest, TURN_MS, Zoom } from "./zoom.js";
  * }} Changed another run at the same places: with a head changed, or over the reference, which is its text
  * @typedef {{ element: HTMLElement, draw(): void, arrive?(): void, tell?(event: PointerEvent): void,
  *   picture?: HTMLElement, isWhole?: boolean, machine?: LayerMachine | null, bands?(): import("./zoom.js").Bands,
- *   lies?(machine: LayerMachine): import("./unfolding.js").Lying | undefined,
- * }} Scene it arrives when it is laid out; `isWhole`: whether all that moves is drawn; `bands`: what another scene of rows shows too; `lies`: where the layer lies that a machine shows
+ *   lies?(machine: LayerMachine): import("./unfolding.js").Lying | undefined, ready?(): void,
+ * }} Scene it arrives when it is laid out; `isWhole`: whether all that moves is drawn; `bands`: what another scene of rows shows too; `lies`: where the layer lies that a machine shows, once what is around it is `ready`
  */
 
 /** A scene with the place that it is of, and what it was drawn of. @typedef {{ scene: Scene, place: Place, drawn: string, depth: string }} Shown */
@@ -85,7 +85,6 @@ export class Walk extends PlayerView {
   /** What was shown before that. @type {Shown | null} */ left = null;
   /** What the scene was drawn of. */ drawn = "";
   /** How wide it is, in its own pixels. */ width = 0;
-  /** Where on the screen it began when it was last left for another place. */ top = 0;
   /** What the words above it were drawn of. @type {{ text: string, header: WalkHeader | null }} */ said = {
     text: "",
     header: null,
@@ -144,8 +143,9 @@ export class Walk extends PlayerView {
   async receive(payload) {
     await super.receive(payload);
     if (this.header !== payload.header) return;
+    const { lens } = this.header;
     // Of a large vocabulary it is known around the followed token only.
-    this.columns.header.lens = this.header.lens;
+    if (JSON.stringify(lens) !== JSON.stringify(this.columns.header.lens)) this.columns.header.lens = lens;
     this.draw();
   }
 
@@ -194,8 +194,6 @@ export class Walk extends PlayerView {
   /** Go elsewhere, at once for Python too where its numbers are needed; else it hears of it after the fade. @param {Partial<Place>} place */
   go(place) {
     this.transport.pause();
-    // Words above it may become fewer or more.
-    if (this.isSeen) this.top = this.holder.getBoundingClientRect().y;
     this.change({ stop: 0, ...place });
     if (!this.isHere) this.flush();
   }
@@ -327,8 +325,9 @@ export class Walk extends PlayerView {
     state.step = clamp(0, state.step, this.count - 1);
     this.transport.draw(state.step);
     this.lines.value = state.lines;
-    this.drawWords();
     const depth = `${state.depth} ${state.end}`;
+    // Words that become more move the picture: those of another scene come with it.
+    if (this.crossed?.depth === depth) this.drawWords();
     this.holder.toggleAttribute("data-waits", this.waits && drawnOf(state) !== drawnOf(this.crossed?.place));
     if (state.depth === "model") {
       this.model ??= new ModelScene(this);
@@ -387,25 +386,30 @@ export class Walk extends PlayerView {
     do if (fades && !(await this.isNext(scene))) return;
     while (fades && scene.isWhole === false);
     this.zoom.lay(scene.element);
+    const last = this.crossed?.scene;
+    // Of a layer that opens, or a head; scenes of rows have these in common.
+    const [outer, { machine } = {}] = isDeeper ? [last, scene] : [scene, last];
+    if (fades && machine) {
+      this.zoom.unfolding.meet(machine);
+      outer?.ready?.();
+    }
     if (fades && !(await this.isNext(scene))) return;
+    const top = fades ? this.holder.getBoundingClientRect().y : 0;
     this.tooltip.hide();
     this.zoom.show(scene.element);
+    this.drawWords();
     this.showTools();
-    const last = this.crossed?.scene;
     Object.assign(this, { left: this.crossed, crossed: shown });
     scene.arrive?.();
     // What had the focus is gone; keys, and the wheel, still mean the picture.
     if (hadFocus && !scene.element.matches(":focus-within")) this.root.focus({ preventScroll: true });
     if (!fades || !last) return this.zoom.cross(null, isDeeper);
-    const [outer, inner] = isDeeper ? [last, scene] : [scene, last];
-    const { machine } = inner;
-    // Of a layer that opens, or a head; scenes of rows have these in common.
-    const [closed, opened] = machine ? [outer.lies?.(machine), machine.lies(machine)] : [];
+    const [closed, opened] = machine ? [outer?.lies?.(machine), machine.lies(machine)] : [];
     const opening = machine && closed && opened ? { machine, closed, opened } : null;
     const bands = opening ? [] : [last.bands?.(), scene.bands?.()];
-    // What is around the scenes may have moved them.
+    // What is above the scenes may have moved them.
     const { y } = this.holder.getBoundingClientRect();
-    this.zoom.cross([bands[0] ?? new Map(), bands[1] ?? new Map()], isDeeper, opening, this.top - y);
+    this.zoom.cross([bands[0] ?? new Map(), bands[1] ?? new Map()], isDeeper, opening, top - y);
   }
 
   /** What the film is led by belongs to the whole model. */

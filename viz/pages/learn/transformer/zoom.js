@@ -43,7 +43,7 @@ export const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matc
 export class Zoom {
   /** @type {HTMLElement | null} */ shown = null;
   /** The scene that was shown before. @type {HTMLElement | null} */ before = null;
-  /** How far the way from that one is, where it leads, and what moves. @type {{ far: number, to: number, isDeeper: boolean, movers: Mover[], offset: { x: number, y: number }, at: number, ms: number } | null} */ way =
+  /** How far the way from that one is, where it leads, and what moves. @type {{ far: number, to: number, isDeeper: boolean, movers: Mover[], offset: { x: number, y: number }, zoom: number, at: number, ms: number } | null} */ way =
     null;
   /** What a wheel asks for while the next scene is not yet there. @type {{ point: Point, to: number, isDeeper: boolean, until: number } | null} */ turn =
     null;
@@ -74,8 +74,9 @@ export class Zoom {
       this.scrolledAt = timeStamp;
     };
     document.addEventListener("wheel", note, { passive: true, signal });
-    // A scene that comes, or fades away, hears nothing.
-    const isAside = (/** @type {Event} */ { target }) => target instanceof Element && target.closest(".walk-aside");
+    // A scene that comes, or fades away, or is painted elsewhere than it lies, hears nothing.
+    const isAside = (/** @type {Event} */ { target }) =>
+      target instanceof Element && target.closest(".walk-aside, .painted");
     for (const name of ["click", "pointermove"])
       holder.addEventListener(name, (event) => isAside(event) && consume(event), { capture: true });
   }
@@ -211,8 +212,9 @@ export class Zoom {
         });
       }),
     );
-    this.holder.style.minHeight = `${Math.max(before.offsetHeight, shown.offsetHeight)}px`;
-    for (const scene of [before, shown]) scene.classList.add("crossing", ...(opening ? ["painted"] : []));
+    // What is to be measured first, for what is written has all laid out anew.
+    const zoom = zoomOf(this.holder);
+    const height = Math.max(before.offsetHeight, shown.offsetHeight);
     if (opening) {
       const { machine, closed, opened } = opening;
       const at = (/** @type {Lying} */ { x, y, ...lying }, by = offset) => ({ ...lying, x: x + by.x, y: y + by.y });
@@ -220,8 +222,10 @@ export class Zoom {
       const ends = isDeeper ? [at(closed, from), at(opened)] : [at(closed), at(opened, from)];
       this.unfolding.begin(machine, ends[0], ends[1]);
     }
+    this.holder.style.minHeight = `${height}px`;
+    for (const scene of [before, shown]) scene.classList.add("crossing", ...(opening ? ["painted"] : []));
     const [to, ms] = isTurned ? [Math.min(turn.to, 1), FOLLOWS_MS] : [1, LEADS_MS];
-    const way = { far: 0, to, isDeeper, movers, offset, at: performance.now(), ms };
+    const way = { far: 0, to, isDeeper, movers, offset, zoom, at: performance.now(), ms };
     this.way = way;
     if (isTurned) this.settleSoon();
     this.place();
@@ -232,10 +236,10 @@ export class Zoom {
       way.at = now;
       way.far += (way.to - way.far) * (1 - Math.exp(-passed / way.ms));
       if (Math.abs(way.to - way.far) < 0.004) way.far = way.to;
+      if (way.far === 1) return this.end();
+      if (way.far === 0 && way.to === 0 && !this.isTurned) return this.goBack();
       this.place();
-      if (way.far === 1) this.end();
-      else if (way.far === 0 && way.to === 0 && !this.isTurned) this.goBack();
-      else requestAnimationFrame(next);
+      requestAnimationFrame(next);
     };
     requestAnimationFrame(next);
   }
@@ -253,7 +257,7 @@ export class Zoom {
   place() {
     const { way, before, shown } = this;
     if (!way || !before || !shown) return;
-    const { far, movers, isDeeper } = way;
+    const { far, movers, isDeeper, offset, zoom } = way;
     const isPainted = this.unfolding.way !== null;
     if (isPainted) this.unfolding.paint(isDeeper ? far : 1 - far);
     const [away, come] = [String(1 - eased(0.5, 0.95, far)), String(eased(0.1, 0.6, far))];
@@ -261,13 +265,13 @@ export class Zoom {
     const isWhole = !movers.length && !isPainted;
     shown.style.opacity = isWhole ? come : "";
     if (isWhole) before.style.opacity = away;
-    // What is not painted is where the scene will be, not where the pointer keeps the layer.
-    shown.classList.toggle("crossing", isPainted || far < 0.85);
+    // What is not painted is where the scene will be: not where the pointer keeps the layer, or where that is still higher.
+    const isElsewhere = isPainted && (!isDeeper || offset.x !== 0 || offset.y !== 0);
+    shown.classList.toggle("crossing", isElsewhere || far < 0.85);
     for (const { element, x, y, from, pair } of movers) {
       element.style.opacity = before.contains(element) ? away : come;
       const now = between(pair, far);
       const [across, down] = [now.width / (from.width || 1), now.height / (from.height || 1)];
-      const zoom = zoomOf(this.holder);
       const [dx, dy] = [now.x + (x - from.x) * across - x, now.y + (y - from.y) * down - y];
       element.style.transform = `translate(${dx / zoom}px, ${dy / zoom}px) scale(${across}, ${down})`;
     }
