@@ -63,7 +63,7 @@ def test_pointing_at_a_token_leaves_its_lines_alone_a_click_keeps_them_and_anoth
     root = lines(page, serve)
     with page.expect_download() as download:
         save_button(root, "SVG").click()
-    assert Path(download.value.path()).read_text().count("<line ") == lines_of(root) > 0
+    assert Path(download.value.path()).read_text(encoding="utf-8").count("<line ") == lines_of(root) > 0
     assert (painted(root, BASE) > 0, painted(root, TOP)) == (True, 0)
     token(root, "query", 1).hover()
     expect(root.locator(".status")).to_have_text(re.compile(r"^▁cat attends to .+ 0\.\d{3} \(L1 H1\)$"))
