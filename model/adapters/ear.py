@@ -99,7 +99,9 @@ class Ear:
         Raises an InputTextError if it is longer than what is read at once, or silent where that cannot be read.
         """
         if self.seconds is not None and sound.seconds > self.seconds:
-            message = "The sound is {seconds:.1f} s long; this model reads at most {most:g} s at once. Choose a window."
+            message = (
+                "The sound is {seconds:.1f} s long; this model reads at most {most:g} s at once. Choose a part of it."
+            )
             raise InputTextError(message, seconds=sound.seconds, most=self.seconds)
         with np.errstate(all="ignore"):
             given = self.processor(sound.samples, sampling_rate=self.rate, return_tensors="pt")
@@ -111,7 +113,9 @@ class Ear:
             raise CheckpointError(message, given=", ".join(given), name=self.name)
         made = given[self.name]
         if not bool(made.isfinite().all()):
-            raise InputTextError("This model cannot read silence: choose a sound, or a window, that is not silent.")
+            raise InputTextError(
+                "This model cannot read silence: choose a sound, or a part of one, that is not silent."
+            )
         return {self.name: made.to(device_of(self.model), next(self.model.parameters()).dtype)}
 
     def frames(self, numbers: Mapping[str, Tensor]) -> int:

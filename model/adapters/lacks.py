@@ -83,8 +83,8 @@ def lacks_of(model: nn.Module, name: str, found: Explored, length: int | None) -
         )
     if not found.proof.is_exact:
         message = (
-            "Only the weights of this model ({name}) are available, as transformers returns them: {reason}. The "
-            "weights of all heads are kept in RAM at once, so texts may have at most {length:,} tokens."
+            "Only the attention weights of this model ({name}) are available, as transformers returns them: {reason}. "
+            "The weights of all heads are kept in RAM at once, so texts may have at most {length:,} tokens."
         )
         why = said(message, name=name, reason=found.proof.why, length=length)
         lacks |= dict.fromkeys(_ONLY_EXACT, why)

@@ -124,7 +124,8 @@ def _check_steady(model: Any, run: Callable[..., Any], by_eager: Any, tolerance:
             if _apart(first_output(by_eager), first_output(run())) > max(tolerance, DISAGREEMENT):
                 raise CheckpointError(
                     "For this model, the eager attention of transformers, which returns weights, gives different "
-                    "results from the fused attention that it normally runs, so its weights cannot be trusted."
+                    "results from the fused attention that it normally runs, so its attention weights cannot be "
+                    "trusted."
                 )
 
 

@@ -60,7 +60,9 @@ class Hearing(GivenReader):
         given = super().given()
         frames, most = len(given.source.ids), self.abilities.max_length
         if most is not None and frames > most:
-            message = "The sound has {frames:,} frames for this model, which reads at most {most:,}. Choose a window."
+            message = (
+                "The sound has {frames:,} frames for this model, which reads at most {most:,}. Choose a part of it."
+            )
             raise InputTextError(message, frames=frames, most=most)
         return given
 

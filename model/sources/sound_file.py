@@ -183,7 +183,7 @@ def _check_form(name: str, channels: int, rate: int) -> None:
 
 def _check_length(name: str, samples: int, rate: int, numbers: int) -> None:
     if samples > LONGEST * rate:
-        message = "{name} is longer than {most} minutes. Cut out the part that you want to read."
+        message = "{name} is longer than {most} minutes. Save only the part that the model should read."
         raise InputTextError(message, name=name, most=LONGEST // 60)
     if numbers > MOST_NUMBERS:
         message = "{name} unpacks to more than {most:,} samples. Save it with fewer channels or a lower sampling rate."

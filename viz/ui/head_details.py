@@ -278,9 +278,9 @@ def _promotes(reader: "Reader", described: Described, head: "HeadName") -> None:
     ]
     st.html(html.table(_PROMOTED, rows, label=_("What the head promotes on the tokens that it attends to")))
     frame.caption(
-        "Computed from the weights alone: the token as it is embedded, times W_V and W_O, compared with the tokens "
-        "that may be written, without what other layers add. Own rank: the rank of the token itself; 1 if the head "
-        "copies it."
+        "Computed from the model's parameters alone: the token as it is embedded, times W_V and W_O, compared with the "
+        "tokens that may be written, without what other layers add. Own rank: the rank of the token itself; 1 if the "
+        "head copies it."
     )
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 BETWEEN: Final = " · "
 _KNOWN: Final[frozenset[str]] = frozenset((
     said("accuracy"), said("baselines"), said("best head"), said("both right"), said("cases"), said("chance"),
-    said("combinations"), said("diagonal"),
+    said("diagonal"),
     said("drawn frames"), said("head"), said("head averaged"), said("heads"), said("layer"), said("links"),
     said("names"), said("nouns"), said("numbers"), said("pairs"), said("predicted"), said("right"), said("rows"),
     said("sentences"), said("skipped"), said("skipped because"), said("token read"), said("token predicted"),
@@ -30,6 +30,7 @@ _CALLED: Final[Mapping[str, str]] = {
     "best known": said("best-known pairs"),
     "chosen on first half": said("chosen on the first half"),
     "chosen on second half": said("chosen on the second half"),
+    "combinations": said("combinations of noun and property"),
     "copied": said("copied exactly"),
     "cross selected": said("chosen on one half, tested on the other"),
     "first": said("first candidate"),

@@ -294,7 +294,8 @@ def _show_own_film() -> None:
         )
         st.code(COMMAND, language="sh", wrap_lines=True)
         frame.caption(
-            "For a model of the transformers library, a callback records its training on sentences that you choose."
+            "For a model of the transformers library, a callback records, during training, the attention of its heads "
+            "in sentences that you choose."
         )
         st.code(CALLBACK, language="python", wrap_lines=True)
 

@@ -222,7 +222,9 @@ def padding(shipped: "Shipped", *, texts: list[str]) -> View:
         values=real,
         row_tokens=[" ".join(text.split()[:4]) + " …" for text in texts],
         column_tokens=[str(at) for at in range(1, longest + 1)],
-        scale=ColourScale(said("real"), theme.SEQUENTIAL, 0.0, 1.0, 1.0, ((0.0, said("pad")), (1.0, said("token")))),
+        scale=ColourScale(
+            said("token or padding"), theme.SEQUENTIAL, 0.0, 1.0, 1.0, ((0.0, said("pad")), (1.0, said("token")))
+        ),
         title=said("A batch of sentences"),
         label=said("Which positions of a batch contain tokens and which padding, as a heatmap."),
         row_name=said("sentence"),
