@@ -61,8 +61,9 @@ EXAMPLES: Final = {
 }
 #: Small files of the names that commands use, made by the environment itself.
 PREPARE: Final = """
-import json, lzma, shutil, sys
+import json, lzma, re, shutil, sys
 from pathlib import Path
+from MODEL.analysis.head_description.corpora import default_corpus
 from MODEL.training.ablations import DEV_SETS, TRAINING_SETS
 from transformers import BertConfig, BertModel, BertTokenizerFast
 pairs = [
@@ -85,7 +86,10 @@ for name in (*(f"DIR/{each}" for each in (*TRAINING_SETS, *DEV_SETS)), "SET.tsv.
 bert = Path("path/to/a/bert")
 bert.mkdir(parents=True)
 signs = "abcdefghijklmnopqrstuvwxyz"
-words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *signs, *(f"##{each}" for each in signs), "the", ".", "'", "…"]
+words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *signs, *(f"##{each}" for each in signs), "…"]
+# It knows English, as the texts that its heads are described over are chosen by that.
+known = {each for text, _ in default_corpus("en") for each in re.findall(r"\\w+|[^\\w\\s]", text.lower())}
+words += sorted(known.difference(words))
 (bert / "vocab.txt").write_text("\\n".join(words), encoding="utf-8")
 BertTokenizerFast(str(bert / "vocab.txt")).save_pretrained(bert)
 sizes = dict(hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64)
