@@ -25,7 +25,7 @@ from model.adapters.placement import weight_of
 from model.errors import CheckpointError, TraceError
 from model.nn.attention import AttentionInputs, MadeOf, WeightsOnly
 from model.nn.encoder_decoder import SITES, site_path
-from model.nn.hooks import CALL, listen
+from model.nn.hooks import CALL, Edit, listen
 from model.nn.masks import AttentionMask
 from model.trace.trace import Recorded, SiteLayers
 from model.word_choice import SiteAndLayer
@@ -44,21 +44,26 @@ class Layout:
     heads: Mapping[str, tuple[int, ...]]  #: site → heads of each layer
     projections: Mapping[SiteAndLayer, nn.Module]  #: (site, layer) → W_O as [head · d_v, d_model], where it was found
 
-    def inputs(
-        self, recorded: Recorded, sentence: int = 0, memory: Float[Tensor, "key d_model"] | None = None
-    ) -> Mapping[str, tuple[AttentionInputs, ...]]:
-        """What one sentence of a batch left at every site and layer in a pass that recorded its calls, on the CPU.
-
-        Given the memory that its decoder read, keys and values made of a long one are kept as that, and as the model's
-        own matrices: once those change, asking for them raises a TraceError.
-        """
+    def inputs(self, recorded: Recorded, sentence: int = 0) -> Mapping[str, tuple[AttentionInputs, ...]]:
+        """What one sentence of a batch left at every site and layer in a pass that recorded its calls, on the CPU."""
 
         def left(site: str, layer: int) -> AttentionInputs:
-            call: Call = recorded[f"{site_path(site, layer)}.{CALL}"][-1]
-            inputs = call.of_sentence(sentence, torch.device("cpu"))
-            return _made_of(memory, inputs, call.module) if memory is not None and site == "decoder.cross" else inputs
+            call: Call | AttentionInputs = recorded[f"{site_path(site, layer)}.{CALL}"][-1]
+            return call if isinstance(call, AttentionInputs) else call.of_sentence(sentence, torch.device("cpu"))
 
         return {site: tuple(left(site, layer) for layer in range(len(heads))) for site, heads in self.heads.items()}
+
+    def leaner(self, memory: Callable[[], Float[Tensor, "key d_model"]]) -> Mapping[str, Edit]:
+        """Edits of a pass over one sentence, by which keys and values that a matrix makes of a long memory are kept as
+        both: they are let go of when their layer has run. Once the model's own matrices change, asking for them raises
+        a TraceError. `memory` is asked for while the decoder runs.
+        """
+
+        def lean(call: Call) -> AttentionInputs:
+            return _made_of(memory(), call.of_sentence(0, torch.device("cpu")), call.module)
+
+        layers = range(len(self.heads.get("decoder.cross", ())))
+        return {f"{site_path('decoder.cross', layer)}.{CALL}": lean for layer in layers}
 
     def outputs(self, recorded: Recorded) -> Mapping[str, Float[Tensor, "head row d_v"]]:
         """Hook name → the heads' real outputs for the only sentence of a batch, on the CPU, where they were kept."""

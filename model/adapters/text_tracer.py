@@ -417,7 +417,12 @@ class TextTracer(BaseReader):
         # What comes after each token of a long text nobody asks for, and it may take as long as all the rest.
         has_logits = bool(target_ids) and are_steps_wanted() and library.has_words(self.model)
         wants_logits = has_logits and (bool(source_ids) or len(target_ids) <= LONGEST_WITH_STEPS)
-        with listen(record={CALL, OUTPUTS} if keep_outputs else {CALL}, edits=functions) as recorded:
+        # A changed head may have read other values than a matrix made.
+        is_lean = bool(source_ids and target_ids) and self.abilities.knows_inputs and not functions
+        lean = self.layout.leaner(lambda: given["encoder_outputs"].last_hidden_state[0]) if is_lean else functions
+        with listen(record={CALL, OUTPUTS} if keep_outputs else {CALL}, edits=lean) as recorded:
+            if is_lean:
+                given["encoder_outputs"] = library.encoder(self.model)(**self.read_first(source_ids))
             output = (self.model if wants_logits else self.model.base_model)(**given)  # type: ignore[operator]
         logits = output.logits[0].float() if wants_logits else None
         if logits is not None:
@@ -425,10 +430,7 @@ class TextTracer(BaseReader):
             logits = logits.index_fill_(-1, self._never(logits), -torch.inf).cpu()
         if not self.abilities.knows_inputs:
             return Pass(weights_of(output, self.abilities, self.config), MappingProxyType({}), logits)
-        # A changed head may have read other values than a matrix made.
-        memory = None if functions else getattr(output, "encoder_last_hidden_state", None)
-        inputs = self.layout.inputs(recorded, memory=None if memory is None else memory[0])
-        return Pass(inputs, self.layout.outputs(recorded), logits)
+        return Pass(self.layout.inputs(recorded), self.layout.outputs(recorded), logits)
 
     @torch.inference_mode()
     def checked_tokens(
