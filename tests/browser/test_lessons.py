@@ -18,6 +18,7 @@ from tests.browser.test_first_screen import CONTROLS
 from tests.browser.test_present import SIZES as PROJECTORS
 from tests.browser.test_present import SMALLEST, fitted, present
 from viz.pages.learn.explore import TOPICS
+from viz.pages.learn.lessons.data import programs
 from viz.pages.learn.lessons.lesson import lessons
 from viz.selection.url import EXPLORED
 from viz.text import glossary
@@ -112,6 +113,20 @@ def test_a_lesson_is_walked_by_keyboard(page: Page, app_as_shipped: str) -> None
         # Whoever goes on by keyboard goes on from where they are.
         expect(following).to_be_focused()
     expect(page).to_have_url(re.compile("step_of_lesson=3"))
+
+
+@pytest.mark.long
+def test_an_exercise_is_answered_by_keyboard(page: Page, app_as_shipped: str) -> None:
+    name, lesson = "scaled-dot-product", lessons()["scaled-dot-product"]
+    assert lesson.check is not None
+    _, line = programs.changed(name, lesson.check)
+    opened(page, app_as_shipped, name, len(lesson.steps))
+    exercise, told = page.locator(".st-key-lesson-exercise"), ("Not yet.", "Right.")
+    for answer, verdict in zip((line - 1, line), told, strict=True):
+        exercise.get_by_label("Line").fill(str(answer))
+        page.keyboard.press("Enter")
+        exercise.get_by_role("button", name="Check").press("Enter")
+        expect(exercise).to_contain_text(verdict)
 
 
 @pytest.mark.long

@@ -123,6 +123,8 @@ def _without_unreadable(session: SafeSessionState, sent_states: WidgetStates | N
     return WidgetStates(widgets=[state for state in sent_states.widgets if state not in wrong])
 
 
+#: What a browser sends of a field for whole numbers, and the kind that Streamlit gives every field for numbers.
+_WHOLE_NUMBER: Final = ("int_value", "double_value")
 #: What a widget reads once alone: it takes files out of their store.
 _WITH_FILES: Final = ("file_uploader_state_value", "chat_input_value")
 
@@ -130,7 +132,7 @@ _WITH_FILES: Final = ("file_uploader_state_value", "chat_input_value")
 def _can_read(known: WidgetMetadata[Any], state: WidgetState) -> bool:
     """Whether a widget can read a value, which has the kind of the widget's or is none."""
     kind = state.WhichOneof("value")
-    if kind is not None and kind != known.value_type:
+    if kind not in (None, known.value_type) and (kind, known.value_type) != _WHOLE_NUMBER:
         return False
     if kind in _WITH_FILES:
         return True

@@ -87,6 +87,8 @@ def session_of(kind: Any, deserializer: Callable[[Any], Any], heard: list[object
         ("string_value", str, {"string_value": "a"}, {"int_value": 3}),
         ("string_value", str, {"string_value": "a"}, {"json_value": "{}"}),
         ("double_value", int, {"double_value": 3.0}, {"double_value": float("nan")}),
+        # As a browser sends a whole number.
+        ("double_value", int, {"int_value": 3}, {"string_value": "3"}),
         ("int_value", int, {"int_value": 3}, {"string_value": "3"}),
         ("bool_value", bool, {"bool_value": True}, {"double_value": 1.0}),
         ("string_value", {"a": 1, None: 0}.__getitem__, {"string_value": "a"}, {"string_value": "b"}),
