@@ -137,7 +137,7 @@ def without_head(outputs: Tensor, w_o: Tensor, head: int) -> Tensor:
     """Switch off one head: of outputs [head, token, d_k], the sum after W_O [head · d_k, d_model] without it."""
     kept = outputs.clone()
     kept[head] = 0
-    joined = kept.transpose(0, 1).flatten(1)  # heads beside one another
+    joined = kept.transpose(0, 1).flatten(1)  # heads side by side
     return joined @ w_o
 
 
@@ -151,7 +151,7 @@ def query_or_keys(q: Tensor, k: Tensor, other_q: Tensor, other_k: Tensor) -> tup
 
 
 def added_norms(weights: Tensor, values: Tensor, w_o: Tensor) -> Tensor:
-    """How long a vector each key adds, [query, key]: its weight times the norm of its projected value."""
-    projected = values @ w_o  # [key, d_model], by the rows of W_O that are the head's
+    """The norm of the vector that each key adds, [query, key]: its weight times that of its projected value."""
+    projected = values @ w_o  # [key, d_model]; w_o: the head's rows of W_O
     norms: Tensor = weights * projected.norm(dim=-1)
     return norms

@@ -12,7 +12,7 @@ from model.errors import TraceError
 from model.nn.attention import MultiHeadAttention
 from model.nn.edits import SwitchOff
 from viz.access import attention, traces
-from viz.pages.learn.lessons.data.shipped import is_most
+from viz.pages.learn.lessons.data.shipped import is_most, nearest_share
 from viz.pages.learn.lessons.pictures import Bars, FullPage, Rows, View
 from viz.server.caches import cached
 from viz.text.html import Column
@@ -53,7 +53,8 @@ def strongest_off(shipped: "Shipped", *, text: str) -> View:
         "ends": sum(key == len(trace.source_tokens) - 1 for *_head, key in rows_of),
         "loss": spoken(trace.steps[most].token), "before": float(own[most]), "after": float(probabilities[most]),
     }  # fmt: skip
-    found["verdict"] = said("More than half") if is_most((~stays).sum(), len(rows)) else said("None, or at most half")
+    options = {0.0: said("Few or none"), 0.5: said("About half"), 1.0: said("Nearly all")}
+    found["verdict"] = nearest_share(options, float((~stays).mean()))
     columns = (
         Column(said("writes"), language="de"), Column(said("head")), Column(said("attends to"), language="en"),
         Column(said("weight"), is_number=True), Column("p", is_number=True), Column(said(

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from model import later
 from model.errors import CheckpointError
 from model.training_record import read_metrics
 from viz.access import attention, findings, models
@@ -132,10 +133,13 @@ def jobs(shipped: "Shipped") -> View:
     found["verdict"] = nearest_share({0.1: said("A tenth"), 0.5: said("Half"), 1.0: said("Nearly all")}, named / heads)
     columns = Column(said("job")), Column(said("clearest head")), Column(said("metric"), is_number=True)
     picture = Rows(columns, tuple(rows))
+    least = {rule.metric: rule.threshold for rule in later.head_jobs.RULES}
     caption = said(
-        "For each job and attention, the head that does it most clearly, over the sentences of the atlas; 1 means "
-        "always."
-    )
+        "For each job and attention, the head that does it most clearly. The metric is a mean weight (threshold "
+        "{weight:.1f}); for antecedents, a share of sentences ({antecedent:.1f}); for alignment, 1 minus the error "
+        "rate ({alignment:.1f}).",
+        weight=least["previous"], antecedent=least["antecedent"], alignment=least["aer_word_out"],
+    )  # fmt: skip
     return View(picture, found, caption, FullPage("atlas"))
 
 
@@ -160,7 +164,9 @@ def parts(shipped: "Shipped", *, text: str, site: str, layer: int, word: str) ->
         number=said("norm of the head's output × its rows of W_O"),
         marked=int(lengths.argmax()),
     )
-    caption = said("One bar per head: the norm of the vector that it adds to the output of the layer for this word.")
+    caption = said(
+        "One bar per head: the norm of the vector that it adds to the output of this attention for this word."
+    )
     choices = {"text": text, "site": site, "layer": layer, "head": int(lengths.argmax()), "token": at}
     return View(
         picture, found, caption, FullPage("learn", {**choices, "learn_tab": "The Transformer", "depth": "head"})

@@ -151,7 +151,7 @@ def by_length(shipped: "Shipped", *, presets: list[str], dev_set: str) -> View:
     )  # fmt: skip
     caption = said(
         "chrF, 0 to 100, of greedy translations of {sentences:,} sentences of {dev_set}, by the number of words of the "
-        "English sentence. One training run (seed 0) of each model.",
+        "English sentence (in parentheses: how many sentences). One training run (seed 0) of each model.",
         sentences=found["sentences"], dev_set=dev_set,
     )  # fmt: skip
     choices = {"experiments_tab": "Ablations", "ablations": tuple(presets), "ablations_chosen": True}
@@ -233,12 +233,16 @@ def own_loss(shipped: "Shipped") -> View:
     epsilon = models.label_smoothing(shipped.choice) or 0.0
     vocabulary = shipped.translator.config.vocab_size
     found: dict[str, float | str] = {
-        "first": float(averaged[0]), "last": float(averaged[-1]), "epsilon": epsilon, "vocabulary": vocabulary,
-        "floor": _least(epsilon, vocabulary), "lines": len(losses), "width": width,
+        "first": float(averaged[0]), "least": float(averaged.min()), "last": float(averaged[-1]),
+        "epsilon": epsilon, "vocabulary": vocabulary, "floor": _least(epsilon, vocabulary),
+        "lines": len(losses), "width": width,
     }  # fmt: skip
     lines: dict[str, np.ndarray] = {said("as logged"): losses, said("mean of {count} lines", count=width): smooth}
     picture = Curves(x=steps, lines=lines, x_name=said("step"), y_name=said("loss, nats per token"))
-    caption = said("The training loss of the model that ships; pronouns have a larger weight in it than other words.")
+    caption = said(
+        "The training loss of the model that ships. Pronouns have a larger weight in it than other words; in the last "
+        "three stages it includes other terms, so these numbers cannot be compared with those before."
+    )
     return View(picture, found, caption, _CURVES)
 
 
