@@ -55,9 +55,9 @@ WHERE: Final[Mapping[str, str]] = {
 }
 #: The same of a cross-attention whose heads tell what is written from what is read.
 _SOURCES: Final[Mapping[str, str]] = {
-    "source written": said("the source of the token being written"),
-    "source read": said("the source of the token just read"),
-    "source next": said("the source of the token after the one being written"),
+    "source written": said("the source token aligned with the token being written"),
+    "source read": said("the source token aligned with the token just read"),
+    "source next": said("the source token aligned with the token after the one being written"),
 }
 #: The same of a decoder, which sees nothing that comes later; and of a translation's, whose rows stand for what they
 #: write.

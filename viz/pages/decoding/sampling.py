@@ -192,7 +192,7 @@ def _settings(vocab_size: int, slot: DeltaGenerator | None) -> None:
         controls.hundredths_slider("top_p", _("Top-p"), LEAST_MASS, 100, help_text=help_text)
         help_text = _("Tokens are sampled only from this many of the most probable ones; 0 for all.")
         controls.number("top_k", _("Top-k"), 0, vocab_size, help_text=help_text)
-        help_text = _("Identifies a series of samples.")
+        help_text = _("The same seed draws the same samples.")
         controls.number("sampling_seed", _("Seed"), 0, controls.MAX_SEED, help_text=help_text)
 
 

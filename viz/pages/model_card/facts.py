@@ -30,7 +30,7 @@ _CALLED: Final[Mapping[str, str]] = {
     "best known": said("best-known pairs"),
     "chosen on first half": said("chosen on the first half"),
     "chosen on second half": said("chosen on the second half"),
-    "combinations": said("combinations of noun and property"),
+    "combinations": said("new combinations of noun and property"),
     "copied": said("copied exactly"),
     "cross selected": said("chosen on one half, tested on the other"),
     "first": said("first candidate"),

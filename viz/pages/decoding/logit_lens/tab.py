@@ -75,8 +75,8 @@ def show(trace: "Trace") -> None:
         ),
         help=_(
             "The output of each layer goes through the model's own final norm and output projection. Read a column "
-            "downwards: the token read, what each layer would write next, and at the bottom what was written. The "
-            "first layers mostly repeat the token read, because input and output share one embedding. Point at "
+            "downwards: the token read, what each layer would write next, and at the bottom what was written. Where "
+            "input and output share one embedding matrix, the first layers mostly repeat the token read. Point at "
             "a cell to see its five most probable tokens; click it to choose its step."
         ),
     )

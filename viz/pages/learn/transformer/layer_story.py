@@ -201,7 +201,7 @@ def _head_rows(addition: "Addition") -> Iterator[Row]:
     text = (
         _("What each head takes from the values of the source: this row's weights times v.")
         if addition.kind == "cross"
-        else _("What each head takes from the values of other tokens: this row's weights times v.")
+        else _("What each head takes from the values of the tokens that it attends to: this row's weights times v.")
     )
     title, formula = _("Each head's output"), _("Σ weight · v")
     yield Row(addition.kind, title, formula, text, _flat(heads.output), heads.output.shape[1])

@@ -205,7 +205,7 @@ def test_it_opens_on_the_parts_of_the_pronoun_which_add_up(app: AppTest) -> None
     )
     assert {(row["group"], len(row["values"])) for row in (query, key, value, output)} == {(8, 32)}
     assert key["text"] == "Other tokens match their queries with this."
-    assert "from the values of other tokens" in output["text"]
+    assert "from the values of the tokens that it attends to" in output["text"]
     # Each of the two norms comes before its sub-layer; the sum comes last.
     kinds = [row["kind"] for row in path["rows"]]
     assert (kinds.count("norm"), kinds[0], kinds[-1]) == (2, "norm", "stream")
