@@ -206,7 +206,9 @@ def test_a_film_fills_a_screen_page_down_goes_a_step_and_the_code_follows(page: 
         ("/compare?lab=Measured&", (".js-plotly-plot >> nth=0",) * 2 + ("table",), ".st-key-choices"),
         ("/experiments?", (".st-key-ablation-full", ".st-key-ablations-table"), ".st-key-ablations-command"),
         ("/experiments?claim=Through+training&", (".st-key-training-film",), ".st-key-choices"),
-        ("/model?", (".st-key-section",) * 7, ".st-key-card-whole"),
+        ("/model?", (".st-key-section",) * 6, ".st-key-card-whole"),
+        ("/decode?studio=Inside&", (".st-key-lens",), ".stMarkdownBadge"),
+        ("/learn?", (".st-key-lesson-step",) * 6, ".st-key-page-head > :first-child"),
         ("/?view=Why&", (".st-key-why", ".st-key-why-picture"), "[data-testid='stMain'] [data-testid='stExpander']"),
     ],
 )

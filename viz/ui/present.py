@@ -36,9 +36,10 @@ if TYPE_CHECKING:
 
 #: Pixels of the smallest letters of a chart, on a page that is laid out for 540 pixels of height (`present.css`).
 SMALLEST_LETTERS: Final = 12
-#: What a chart may take of that height, and what one may that is the picture of its page.
+#: What a chart may take of that height, and what one may that is the picture of its page; bars may grow for that.
 CHART_HEIGHT: Final = 220
-PICTURE_HEIGHT: Final = 400
+PICTURE_HEIGHT: Final = 430
+GROWTH: Final = 1.5
 
 
 def is_on() -> bool:
@@ -156,18 +157,22 @@ def enlarged(figure: "Figure", most: int = CHART_HEIGHT) -> "Figure":
             elif axis.exponentformat == "power":
                 # The digits of an exponent would be smaller.
                 axis.exponentformat = "e"
-    height = min(figure.layout.height or most, most)
+    has_bars = any(larger.select_traces({"type": "bar", "orientation": "h"}))
+    height = min(round((figure.layout.height or most) * (GROWTH if has_bars and most > CHART_HEIGHT else 1)), most)
     rows = [
         (axis, SMALLEST_LETTERS * len(axis.tickvals or ()) / (axis.domain[1] - axis.domain[0] if axis.domain else 1))
         for axis in larger.select_yaxes()
     ]
-    if any(larger.select_traces({"type": "bar", "orientation": "h"})):
+    if has_bars:
         height = max(height, *(math.ceil(needed) for _axis, needed in rows))
     for axis, needed in rows:
         # Names of many rows would lie over one another.
         every = math.ceil(needed / height)
         if every > 1 and axis.ticktext:
             axis.update(tickvals=axis.tickvals[::every], ticktext=axis.ticktext[::every])
+        if needed * len(larger.data) > height:
+            # So would numbers at bars that are thinner than they.
+            larger.for_each_trace(lambda bars: bars.update(textposition="none"), {"textposition": "outside"})
     # What is written into a bar would be made as small as it.
     written = {"minsize": SMALLEST_LETTERS, "mode": "hide"}
     larger.update_layout(height=height, font_size=SMALLEST_LETTERS, uniformtext=written)

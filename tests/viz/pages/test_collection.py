@@ -1,6 +1,7 @@
 """The collection of pinned views: its list in the head of every page, its presentation, and its file."""
 
 from html import unescape
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from tests.viz.page_run import app_of, healthy, opened
 from tests.viz.sent import sent_to, unlinked, unpack
 from viz.access import models, traces
 from viz.pictures.offline import Drawing
+from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import PAGES, Selection
 from viz.selection.url import MAX_PINS, Pin, decode, encode
 from viz.text.html import literal
@@ -89,18 +91,21 @@ def test_a_presentation_of_the_collection_begins_on_its_first_view_and_stays_on_
     )
 
 
-def test_a_presentation_goes_through_each_screen_of_a_view_of_several_and_stays_in_its_section() -> None:
-    masks = Pin("model_card", (("about", "Masks, positions and cost"), ("checkpoint", "en-de")))
-    for screen, told in enumerate(("Which keys a row can see", "Sinusoidal positions.")):
-        app = app_of(collection=1, pins=encode((HEAD, masks, FILM)), present=1, pin=2, screen=screen)
-        ((bar, _),) = sent_to(opened(app, "model_card", **dict(masks.params)), "present_steps")
+def test_a_presentation_goes_through_each_screen_of_a_view_of_several_and_stays_in_its_section(
+    recorded_checkpoints: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(ROOT_VARIABLE, str(recorded_checkpoints))
+    training = Pin("model_card", (("about", "Data and training"), ("checkpoint", "en-de")))
+    for screen in (0, 1):
+        app = app_of(collection=1, pins=encode((HEAD, training, FILM)), present=1, pin=2, screen=screen)
+        ((bar, _),) = sent_to(opened(app, "model_card", **dict(training.params)), "present_steps")
         assert (bar["step"], bar["count"]) == (1 + screen, 4)
-        assert [part.value for part in app.subheader] == ["Masks, positions and cost"]
-        shown = titles(app) + " ".join(part.proto.body for part in app.get("html"))
-        assert (told in shown, "million parameters" in shown) == (True, False)
+        assert [part.value for part in app.subheader] == ["Data and training"]
+        tables = " ".join(part.proto.body for part in app.get("html"))
+        assert (len(app.get("plotly_chart")), "Training data" in tables) == ((1, False), (0, True))[screen]
     # A page that is opened meanwhile, with screens of its own, is not taken for the view.
     app = app_of(collection=1, pins=encode((HEAD, FILM)), present=1, pin=1)
-    ((bar, _),) = sent_to(opened(app, "model_card", **dict(masks.params)), "present_steps")
+    ((bar, _),) = sent_to(opened(app, "model_card", **dict(training.params)), "present_steps")
     assert bar["count"] == 2
 
 

@@ -28,7 +28,7 @@ BESIDE_GROUPS, MIN_GROUPS_HEIGHT = 90, 190
 MAX_NUMBERED: Final = 12
 HEIGHT: Final = 330
 #: Beside a probability of 1 its number has room.
-LONGEST_BAR: Final = 1.8
+LONGEST_BAR: Final = 2.4
 #: Room for the buttons of a chart, where a number of its first bar would lie under them.
 BUTTONS_HEIGHT: Final = 24
 #: Margins smaller than this everywhere are drawn as the small ones they are.

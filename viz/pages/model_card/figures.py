@@ -95,7 +95,7 @@ def parameter_bars(names: Sequence[str], counts: Sequence["ParameterCounts"]) ->
         showlegend=True,
         legend={"orientation": "h", "x": 0, "y": 1, "yref": "container", "yanchor": "top", "traceorder": "normal"},
     )
-    figure.update_xaxes(theme.AXIS_TEXT)
+    figure.update_xaxes(theme.AXIS_TEXT, title_standoff=4)
     figure.update_yaxes(theme.AXIS_TEXT)
     return figure
 

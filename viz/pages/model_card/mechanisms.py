@@ -33,7 +33,7 @@ _COSTS: Final = (
 
 
 def show(selection: Selection) -> None:
-    """The masks and the cost in tables."""
+    """The masks and the cost in tables, the positions as a picture."""
     trace = _trace()
     rows = [
         (written.label(site), pictures.layers_in_words(mask.layers, trace.layers_of(site)), mask.rule)
@@ -46,11 +46,7 @@ def show(selection: Selection) -> None:
             frame.unfolding(_("The masks of one sentence, as pictures"), "card-masks", pictures.masks, trace)
         with st.container():
             _cost(trace, selection)
-
-
-def positions(_selection: Selection) -> None:
-    """The positions as a picture."""
-    pictures.positions(_trace())
+    pictures.positions(trace)
 
 
 def _trace() -> "Trace":

@@ -410,7 +410,7 @@ def _read(*names: str) -> Snippet:
 #: Section → whether there is something for it, and what draws its parts.
 SECTIONS: Final[dict[ModelSection, tuple[Callable[[Selection], object], ...]]] = {
     "Overview": (lambda selection: True, overview),
-    "Masks, positions and cost": (lambda selection: True, mechanisms.show, mechanisms.positions),
+    "Masks, positions and cost": (lambda selection: True, mechanisms.show),
     "Data and training": (_is_there("training_log.jsonl", "training.json"), _curves, _training_data),
     "Scores": (lambda selection: models.is_english_german(selection.model), scores),
     "Card": (_is_there("README.md", is_ours=False), whole_card),

@@ -6,6 +6,7 @@ import { _ } from "../shared/messages.js";
 import { mount, View } from "../shared/mount.js";
 import { button } from "../shared/picture.js";
 import { keepPresses } from "./kept_presses.js";
+import { fitLetters } from "./large_letters.js";
 import { joinSteps } from "./one_step.js";
 import { followCharts, followHeads } from "./pointed_heads.js";
 import { explainTerms } from "./terms.js";
@@ -56,6 +57,7 @@ class HeadTools extends View {
     keepPresses();
     joinSteps();
     followCharts(this.ended.signal);
+    fitLetters(this.ended.signal);
     const ask = (/** @type {string} */ name) => (/** @type {HeadPlace} */ head) => this.python.trigger(name, head);
     followHeads(ask("head"), ask("why"), this.ended.signal);
     this.undo.classList.add("undo");

@@ -271,7 +271,8 @@ def _step(shipped: Shipped, lesson: Lesson, number: int) -> None:
         key, name = f"lesson-{lesson.name}-{number}", f"{lesson.name} {number}"
         if step.walk:
             place = {**view.full.choices, **step.walk}
-            walk.draw(shipped.trace(step.given["text"]), models.reader(shipped.choice), place, key, file_name(name))
+            with st.container(key="lesson-walk"):
+                walk.draw(shipped.trace(step.given["text"]), models.reader(shipped.choice), place, key, file_name(name))
         elif view.picture != NO_PICTURE:
             picture, caption = (view.picture, view.caption) if is_open else (_unnamed(view.picture, _(step.title)), "")
             alt = _("{title}. {caption}", title=_(step.title), caption=caption)
@@ -405,9 +406,9 @@ def draw(picture: Picture, choice: ModelChoice, *, key: str, name: str, alt: str
     """Draw a picture of the model that lessons run on; `name` is that of saved files, `alt` for those who hear it."""
     match picture:
         case Bars():
-            frame.chart(pictures.bars(picture), key, file_name(name), alt)
+            frame.chart(pictures.bars(picture), key, file_name(name), alt, present.PICTURE_HEIGHT)
         case Curves():
-            frame.chart(pictures.curves(picture), key, file_name(name), alt)
+            frame.chart(pictures.curves(picture), key, file_name(name), alt, present.PICTURE_HEIGHT)
         case Rows():
             with st.container(key=key):
                 st.html(table(picture.columns, picture.rows, label=alt))
