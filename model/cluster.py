@@ -268,7 +268,7 @@ class _Run:
                 raise
             message = (
                 "A worker failed at texts that begin with {first} ({reason}); {done:,} texts have been computed. "
-                "Workers need the same version of Headlight, and memory for the model and its texts. Run the same "
+                "Workers need the same version of Headlight, and enough RAM for the model and its texts. Run the same "
                 "command again: finished texts are not computed again."
             )
             reason, first = f"{type(error).__name__}: {_reason(error)}", short(str(chunk.items[0]))

@@ -234,7 +234,7 @@ class EarlierTranslator(SequenceTranslator):
         """The identity: the context vector is read as it is. Raises a TraceError without such a site or layer."""
         layers, _ = self.config.shapes.get(site, (0, 0))
         if not 0 <= layer < layers:
-            message = "There is no layer {layer} of {site!r}; sites are {shapes}."
+            message = "There is no layer {layer} of {site!r}; attentions are {shapes}."
             raise TraceError(message, layer=layer, site=site, shapes=", ".join(self.config.shapes))
         value = self.model.attention_site(site, layer).d_v
         return torch.eye(value)[None]

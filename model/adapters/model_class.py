@@ -73,8 +73,8 @@ def class_of(config: Any, tensors: Collection[str] | None = None) -> ModelClass:
             return replace(each, why=_why(each, each in stated, named))
     if isinstance(config, transformers.SpeechEncoderDecoderConfig):
         raise CheckpointError(
-            "This folder contains an encoder of speech joined with a decoder of another model ({kind}). Headlight does "
-            "not open such models yet, so their heads cannot be shown.",
+            "This folder contains a speech encoder combined with the decoder of another model ({kind}). Headlight "
+            "does not open such models yet, so their heads cannot be shown.",
             kind=str(config.model_type)[:60],
         )
     if reads_both := [each for each in known if each.reads_both]:

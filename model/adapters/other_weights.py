@@ -129,4 +129,4 @@ def _wrong_with(kind: str, files: Sequence[Path], target: Path) -> str:
             )
         except subprocess.TimeoutExpired:
             answer = None
-    return said("it takes too much time or memory") if answer is None else str(answer.get("wrong", ""))
+    return said("it takes too much time or RAM") if answer is None else str(answer.get("wrong", ""))

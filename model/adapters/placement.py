@@ -59,7 +59,7 @@ def check_room(
         what = said("{count:,} weights and tables of positions and masks", count=numbers)
         if not tables:
             what = said("{count:,} weights", count=numbers)
-        where = said("on the GPU") if device.type == "cuda" else said("in memory")
+        where = said("on the GPU") if device.type == "cuda" else said("in RAM")
         message = (
             "{name} is too large: its {what} need {weights:.1f} GB, but only {there:.1f} GB are free {where}. Close "
             "other models, or choose a smaller one."

@@ -56,7 +56,7 @@ def check_memory(what: str, num_bytes: int, device: torch.device) -> None:
     """
     there = available_bytes(device)
     if num_bytes > there:
-        where = said("on the GPU") if device.type == "cuda" else said("in memory")
+        where = said("on the GPU") if device.type == "cuda" else said("in RAM")
         message = (
             "{what} needs {num_bytes:.1f} GB at once, but only {there:.1f} GB are free {where}. Choose a smaller size."
         )

@@ -106,7 +106,7 @@ def compile_edits(
     compiled: dict[str, Edit] = {}
     for edit in edits:
         if edit.site not in shapes:
-            raise EditError("There is no site {site!r}; sites are {sites}.", site=edit.site, sites=", ".join(shapes))
+            raise EditError("There is no attention {site!r}, only {sites}.", site=edit.site, sites=", ".join(shapes))
         check_edit(edit, *shapes[edit.site], num_source=num_source, num_target=num_target)
     for site, layer in dict.fromkeys((edit.site, edit.layer) for edit in edits):
         here = [edit for edit in edits if (edit.site, edit.layer) == (site, layer)]
@@ -142,7 +142,7 @@ def check_edit(edit: HeadEdit, num_layers: int, num_heads: int, *, num_source: i
     Raises an EditError if a site, layer, head, row or key does not exist, or the mask forbids the key.
     """
     if edit.site not in SITES:
-        raise EditError("There is no site {site!r}; sites are {sites}.", site=edit.site, sites=", ".join(SITES))
+        raise EditError("There is no attention {site!r}, only {sites}.", site=edit.site, sites=", ".join(SITES))
     num_rows = num_source if edit.site == "encoder.self" else num_target
     limits = (
         (said("Layers"), edit.layer, num_layers),

@@ -219,7 +219,7 @@ class OwnParts(Parts):
 
     def _attention(self, site: str, layer: int) -> MultiHeadAttention:
         if not 0 <= layer < len(self.abilities.heads.get(site, ())):
-            message = "There is no layer {layer} of {site!r}; sites are {shapes}."
+            message = "There is no layer {layer} of {site!r}; attentions are {shapes}."
             raise TraceError(message, layer=layer, site=site, shapes=", ".join(self.abilities.sites))
         return cast(MultiHeadAttention, self.model.attention_site(site, layer))
 

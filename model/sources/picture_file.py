@@ -147,7 +147,7 @@ def as_image(picture: Image.Image | np.ndarray[Any, Any]) -> Image.Image:
             raise InputTextError("The pixels of this picture are floats; use uint8 values (0 to 255).")
         return _in_colour(picture)
     if picture.ndim != 3 or picture.shape[2] != 3 or picture.dtype != np.uint8 or 0 in picture.shape:
-        message = "A picture must be bytes [height, width, 3], got {dtype} {shape}."
+        message = "A picture must be a uint8 array [height, width, 3], got {dtype} {shape}."
         raise InputTextError(message, dtype=picture.dtype, shape=list(picture.shape))
     _check_size((picture.shape[1], picture.shape[0]))
     return Image.fromarray(picture)

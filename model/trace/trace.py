@@ -341,7 +341,7 @@ class Trace:
 
     def _check_site(self, site: str) -> None:
         if site not in self.inputs:
-            raise TraceError("There is no site {site!r}; sites are {sites}.", site=site, sites=", ".join(self.sites))
+            raise TraceError("There is no attention {site!r}, only {sites}.", site=site, sites=", ".join(self.sites))
 
     def _check(self, site: str, layer: int, heads: Sequence[int] | None) -> None:
         self._check_site(site)

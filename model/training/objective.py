@@ -45,7 +45,7 @@ def taught_head(weight: float, layer: int, head: int, config: ModelConfig) -> Ta
     if not weight:
         return None
     if not isinstance(config, TransformerConfig) or layer >= config.num_layers or head >= config.num_heads:
-        message = "The encoder has no head {head} in layer {layer} (both counted from 0) that could be taught."
+        message = "Layer {layer} of the encoder has no head {head} to train (both counted from 0)."
         raise ConfigError(message, layer=layer, head=head)
     return TaughtHead(weight, layer, head)
 

@@ -197,7 +197,7 @@ def _weights(output: Any, has_two: bool) -> dict[str, Array]:
     """Site → [1, layer, head, query, key], of 255."""
     found = {site: output.get(name) for site, name in _OUTPUTS.items()} if has_two else {"": output.get("attentions")}
     if any(not layers or any(layer is None for layer in layers) for layers in found.values()):
-        raise ConfigError("This model gives no attention weights, so there is nothing to watch.")
+        raise ConfigError("This model does not expose attention weights, so there is nothing to watch.")
     arrays = {
         site: (torch.stack([layer[0].float() for layer in layers]) * 255).round().to(torch.uint8).cpu().numpy()[None]
         for site, layers in found.items()

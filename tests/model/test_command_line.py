@@ -128,7 +128,7 @@ def test_a_checkpoint_tells_what_it_was_trained_on_and_can_be_trained_on(
         ),
         (
             ["train", "--data", "x", "--run", "r", "--out", "o", "--taught", "1", "--taught-layer", "6"],
-            "The encoder has no head 0 in layer 6",
+            "Layer 6 of the encoder has no head 0",
         ),
         (["grow", "--layers", "3", "--out", "CHECKPOINT"], "already contains a checkpoint; use another folder."),
         (["translate", "Tom.", "--checkpoint", "."], "or a Headlight checkpoint"),

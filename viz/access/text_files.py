@@ -102,7 +102,7 @@ def read_sentences(
     suffixes = [each for each in endings[-2 if endings and endings[-1] in OPENERS else -1 :] if each in _TABLES]
     if suffixes or asked != ALL:
         if ".parquet" in suffixes and limits.rules().is_shared:
-            raise DataError("A shared server reads no .parquet file; save the column as .csv or .jsonl.")
+            raise DataError("A shared server cannot read .parquet files; save the column as .csv or .jsonl.")
         with temporary_folder("corpus") as folder:
             file = folder / f"given{''.join(suffixes)}"
             write_bytes(file, content, folder)

@@ -218,7 +218,7 @@ def _weights(
             raise ValueError("A trace has tokens of its own: leave out `queries` and `keys`.")
         site = site or trace.sites[0]
         if site not in trace.sites:
-            raise ValueError(f"There is no site {site!r} in this trace; it has {', '.join(trace.sites)}.")
+            raise ValueError(f"There is no attention {site!r} in this trace; it has {', '.join(trace.sites)}.")
         rows, columns = trace.row_names(site), trace.axis_names(site)[1]
         head = any_head(site, attention.focus_axes(trace, site))
         focus = replace(head, rows=attention.alone(head.rows, trace), columns=attention.alone(head.columns, trace))

@@ -102,8 +102,9 @@ _OF_SPREADS: Final = said(
 _ERROR_RATE: Final = r"\mathrm{AER} = 1 - \frac{|A \cap S| + |A \cap P|}{|A| + |S|}"
 _OF_ERROR_RATES: Final = said(
     "A: each German word is linked to the English one to which the head gives most weight, when the word is predicted "
-    "(as in Garg et al. 2019, *Jointly Learning to Align and Translate*) or read (Chen et al. 2020, *Accurate Word "
-    "Alignment Induction*). S, P: sure and possible manual links (Och & Ney 2003); here P = S."
+    "(as in Garg et al. 2019, *Jointly Learning to Align and Translate with Transformer Models*) or read (Chen et al. "
+    "2020, *Accurate Word Alignment Induction from Neural Machine Translation*). S, P: sure and possible manual links "
+    "(Och & Ney 2003); here P = S."
 )
 
 

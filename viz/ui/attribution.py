@@ -206,13 +206,15 @@ def answer(explained: "Explained", names: "Mapping[Method, str]", choice: str) -
         return in_a_row((alone, one_order))
     if explained.deletions[best].fall <= max(0.0, mean):
         no_better = _(
-            "In the deletion test no method is better than chance: no method’s order lowers the "
-            "log-probability (or log-odds) of the choice more than random orders do."
+            "In the deletion test no method is better than chance: hiding words in the order of a method never costs "
+            "{choice} more than hiding them in random orders.",
+            choice=choice,
         )
         return in_a_row((alone, no_better))
     test = _(
-        "In the deletion test the order of **{method}** lowers the choice most: by {fall} nats on average, against "
-        "{random} ({least} to {most}) for random orders. First in that order: {words}.",
+        "In the deletion test {choice} loses most when words are hidden in the order of **{method}**: {fall} nats on "
+        "average, compared with {random} ({least} to {most}) in random orders. First in that order: {words}.",
+        choice=choice,
         method=names[best],
         words=with_commas(f"“{plain(word)}”" for word in _named(explained, best)),
         fall=decimal(explained.deletions[best].fall, 1),

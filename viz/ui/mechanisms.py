@@ -42,7 +42,7 @@ _SCHEMES: Final = {
 _HEADINGS: Final = {
     "sinusoidal": said("Sinusoidal positions."),
     "learned": said("Learned positions."),
-    "rotary": said("Rotary positions."),
+    "rotary": said("Rotary position embeddings."),
     "ALiBi": said("ALiBi positions."),
     "relative bias": said("Relative position biases."),
     "none": said("No positional encodings."),

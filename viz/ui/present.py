@@ -333,7 +333,7 @@ def open_page(section: Section) -> None:
 def why_divided(key: str) -> None:
     """The way to the tab that says what the division by √dₖ is for, which others need not say again."""
     st.button(
-        _("Why scores are divided by √dₖ: Attention scores"),
+        _("Why are scores divided by √dₖ? (Attention scores tab)"),
         key=f"{key}-why-divided",
         icon=":material/open_in_new:",
         type="tertiary",

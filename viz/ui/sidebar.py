@@ -63,7 +63,7 @@ def add_model() -> None:
                 ),
             )
             fetch = catalogue.downloads_allowed() and st.checkbox(
-                _("Download it from the Hugging Face hub"),
+                _("Download it from the Hugging Face Hub"),
                 key=_FETCH,
                 help=_(
                     "Then type a name such as google-bert/bert-base-uncased. Nothing is downloaded unless you tick "

@@ -322,7 +322,7 @@ def measure_coreference(
     elif sites is None:
         sites = SCORED_SITES if reader.languages == LANGUAGES else (ENCODER,)
     if translates and (unknown := sorted(set(sites) - set(SCORED_SITES))):
-        message = "Sites that can be scored are {scored_sites}, got {unknown}."
+        message = "Attentions that can be scored: {scored_sites}; got {unknown}."
         raise DataError(message, scored_sites=" and ".join(SCORED_SITES), unknown=", ".join(unknown))
     asked = tuple(dict.fromkeys(sites))
 

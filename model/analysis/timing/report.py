@@ -45,7 +45,8 @@ def _gain_lines(found: FoundSet) -> Iterable[str]:
         if gain is not None:
             value, low, high = gain.at()
             verdict = "better" if low > 0 else "worse" if high < 0 else "no gain that could be told from none"
-            yield f"error{what} below that of the model's own set by {value:.3f} ({low:.3f} to {high:.3f}): {verdict}"
+            by = f"{value:.3f} ({low:.3f} to {high:.3f})"
+            yield f"error{what} below that of the model's own alignment heads by {by}: {verdict}"
 
 
 def _row(label: str, timing: Timing, at: int = 0) -> str:

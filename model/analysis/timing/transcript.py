@@ -99,7 +99,7 @@ def transcript_of(
     """
     source = trace.source
     if not isinstance(source, SoundSource) or SITE not in trace.sites or not trace.steps:
-        raise TraceError("Word times need a recording, and the words that a model with cross-attention wrote for it.")
+        raise TraceError("Word times need a recording and the words that a model with cross-attention wrote for it.")
     chosen = (
         [(layer, None) for layer in range(trace.layers_of(SITE))] if heads is None else [(i, [j]) for i, j in heads]
     )

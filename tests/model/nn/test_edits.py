@@ -153,7 +153,7 @@ def test_compiled_edits_reach_every_sentence_of_a_batch_and_no_padding(translato
 @pytest.mark.parametrize(
     ("edit", "message"),
     [
-        (SwitchOff("encoder.cross", 0, 0), r"no site 'encoder\.cross'; sites are encoder\.self"),
+        (SwitchOff("encoder.cross", 0, 0), r"no attention 'encoder\.cross', only encoder\.self"),
         (SwitchOff("encoder.self", 2, 0), "Layers of encoder.self run from 0 to 1, got 2"),
         (SwitchOff("encoder.self", -1, 0), "Layers .* got -1"),
         (MakeUniform("decoder.self", 0, 4), "Heads of decoder.self run from 0 to 3, got 4"),

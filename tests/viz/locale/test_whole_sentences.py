@@ -27,7 +27,7 @@ WHOLE: Final = {
     " and ": "between two words", " or ": "between two words",
     "of": "a token to choose", "because, was": "two words to choose",
     "is longer than {most:,} characters": "a reason, after the number of a line",
-    "in memory": "a place, in a message about room", "on the GPU": "a place, in a message about room",
+    "in RAM": "a place, in a message about room", "on the GPU": "a place, in a message about room",
     "with its output from the other sentence, the choice becomes “{token}” ({change} nats)": "a clause of a list",
     "with its output from the other sentence, “{token}” stays ({change} nats)": "a clause of a list",
     "in this sentence only": "where a job was measured, in brackets",

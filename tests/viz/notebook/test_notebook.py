@@ -116,7 +116,7 @@ def test_what_does_not_fit_is_refused_with_a_reason(
     trace: Trace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     weights = np.full((1, 2, 2, 2), 0.5)
-    with pytest.raises(ValueError, match=r"no site 'x' in this trace; it has encoder.self"):
+    with pytest.raises(ValueError, match=r"no attention 'x' in this trace; it has encoder.self"):
         heads(trace, "x")
     with pytest.raises(ValueError, match=r"no head \(0, 9\): layers run from 0 to 1, heads from 0 to 3"):
         heads(trace, "encoder.self", opened=(0, 9))

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from model.analysis.corpus import CorpusSentence
     from model.analysis.metrics.alignment import AlignedPair
 
-LABELS: Final = {"own": said("Our own sentences"), "file": said("A file")}
+LABELS: Final = {"own": said("Headlight's sentences"), "file": said("A file")}
 SENTENCES, _PAIRS, _JOB = "atlas/sentences", "atlas/pairs", "atlas"
 _COMMAND = "python -m model atlas --text FILE.txt --out FILE.npz"
 

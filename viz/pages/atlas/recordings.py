@@ -146,12 +146,12 @@ def _show_sets(timing: "TimingScores | None", refused: str) -> None:
     best = int(timing.each.error.value.argmin())
     rows = [_row(_("Best head: {head}", head=NamedHead(CROSS, *timing.heads[best])), timing.each, best)]
     if timing.own is not None:
-        rows.append(_row(_("The model's own set"), timing.own))
+        rows.append(_row(_("The model's own alignment heads"), timing.own))
     rows += [_row(_(_FOUND[found.chosen_on - 1]), found.timing) for found in timing.found]
     rows.append(_row(_("Words spread evenly"), timing.evenly))
     st.html(table(_COLUMNS, rows, label=_("Heads aligned with time")))
     if timing.own is not None:
-        _setting(_("The model's own set, as transformers writes it:"), timing.own_heads)
+        _setting(_("The model's own alignment heads, as transformers writes it:"), timing.own_heads)
     for found in timing.found:
         _setting(_(_FOUND[found.chosen_on - 1]), found.heads)
         _say_gain(found)
@@ -177,8 +177,9 @@ def _say_gain(found: "FoundSet") -> None:
     if found.gain is None or found.gain_without_lag is None:
         return
     frame.caption(
-        "The error of this set of heads is below that of the model's own set by {gain} s, and by {less_lag} s "
-        "after subtracting the lag. If an interval contains 0, nothing was gained, which is a valid result.",
+        "The error of this set of heads is below that of the model's own alignment heads by {gain} s, and by "
+        "{less_lag} s after subtracting the lag. If an interval contains 0, nothing was gained, which is a valid "
+        "result.",
         gain=_interval(found.gain),
         less_lag=_interval(found.gain_without_lag),
     )

@@ -220,7 +220,8 @@ def show_rows(sides: Sequence[Side], site: str) -> None:
         has_words, has_runs = (
             any(ask(side.trace, site) for side in sides) for ask in (attention.has_words_of_several, attention.has_runs)
         )
-        controls.whole_words(has_words, has_runs, _("For a key word of several tokens, their weights are summed."))
+        summed = _("If a key is a word of several tokens, the weights of these tokens are summed.")
+        controls.whole_words(has_words, has_runs, summed)
         sinks = controls.sinks()
     reader, common = models.reader(state.current().model), state.current().common
     read, whole = common.measure, common.whole_words
@@ -253,7 +254,7 @@ def show_rows(sides: Sequence[Side], site: str) -> None:
     if any(len(side.rows) > 1 for side in sides):
         sentences.append(_("For a query word of several tokens, their rows are averaged."))
     if has_words and whole:
-        sentences.append(_("For a key word of several tokens, their weights are summed."))
+        sentences.append(_("If a key is a word of several tokens, the weights of these tokens are summed."))
     if not sinks:
         at = head if measure.is_per_head else 0
         held = [decimal(float(row.held[at]), 3) for row in rows if row.held is not None]

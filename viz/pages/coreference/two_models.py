@@ -31,7 +31,7 @@ _MAP: Final = "two-models-map"
 NAMED: Final = 5
 #: Longer texts have too many words for a picture of a head beside another.
 MOST_WORDS: Final = 60
-OVER_LABELS: Final = {"text": said("First sentence"), "corpus": said("Our 200 sentences")}
+OVER_LABELS: Final = {"text": said("First sentence"), "corpus": said("Headlight's 200 sentences")}
 
 
 @frame.fragment

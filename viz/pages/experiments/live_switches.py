@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 #: What the paper measured of a model that was trained without the part, if anything.
 PAPER: "Final[dict[Part, Message]]" = {
-    "positions": said("no such row; learned positions instead: 25.7, compared with 25.8 (Table 3, E)"),
-    "scaling": said("no such row; only a suspicion (§3.2.1)"),
+    "positions": said("not in Table 3, only learned positions: 25.7, compared with 25.8 (row E)"),
+    "scaling": said("not in Table 3; §3.2.1 only suspects an effect"),
     "heads": said("trained with one head: 24.9, compared with 25.8 (Table 3, A)"),
-    "residuals": said("no such row"),
-    "norms": said("no such row"),
+    "residuals": said("not in Table 3"),
+    "norms": said("not in Table 3"),
 }
 #: Seconds until the page shows how far the translations are.
 PATIENCE: Final = 1.5

@@ -18,8 +18,8 @@ BETWEEN: Final = " · "
 _KNOWN: Final[frozenset[str]] = frozenset((
     said("accuracy"), said("baselines"), said("best head"), said("both right"), said("cases"), said("chance"),
     said("diagonal"),
-    said("drawn frames"), said("head"), said("head averaged"), said("heads"), said("layer"), said("links"),
-    said("names"), said("nouns"), said("numbers"), said("pairs"), said("predicted"), said("right"), said("rows"),
+    said("head"), said("head averaged"), said("heads"), said("layer"), said("links"), said("names"), said("nouns"),
+    said("numbers"), said("pairs"), said("predicted"), said("right"), said("rows"),
     said("sentences"), said("skipped"), said("skipped because"), said("token read"), said("token predicted"),
     said("words"), said("groups"), said("people"), said("possessive"), said("reflexive"), said("equal"),
 ))  # fmt: skip
@@ -33,6 +33,7 @@ _CALLED: Final[Mapping[str, str]] = {
     "combinations": said("new combinations of noun and property"),
     "copied": said("copied exactly"),
     "cross selected": said("chosen on one half, tested on the other"),
+    "drawn frames": said("randomly chosen sentence frames"),
     "first": said("first candidate"),
     "frames": said("sentence frames"),
     "kinds": said("by kind"),
@@ -84,11 +85,11 @@ SUBJECTS: Final = {
     "coreference": said("Coreference"),
     "copying": said("Copying"),
     "pronouns": said("Pronouns"),
-    "reasons": said("Why a head attends to another word"),
+    "reasons": said("Why a head attends to a different word in the twin"),
 }
 #: Set, by the name of its file → what it is.
 SETS: Final = {
-    "curated": said("our curated pairs"),
+    "curated": said("Headlight's curated pairs"),
     "en-de_dev": said("English–German alignments, dev set"),
     "multi30k_flickr2017": said("Multi30k captions, test of 2017"),
     "multi30k_val": said("Multi30k captions, dev set"),

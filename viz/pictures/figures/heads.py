@@ -290,7 +290,7 @@ def deletion_lines(explained: "Explained", names: "Mapping[Method, str]", choice
         for colour, (method, deletion) in zip(theme.HEAD_COLOURS, explained.deletions.items(), strict=False)
     ]
     axes = {
-        "xaxis": {"title": {"text": _("words hidden")}, "zeroline": False, "showgrid": False}
+        "xaxis": {"title": {"text": _("number of words hidden")}, "zeroline": False, "showgrid": False}
         | whole_numbers(hidden[-1]),
         "yaxis": {"title": {"text": choice}},
         "showlegend": True,

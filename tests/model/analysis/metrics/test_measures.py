@@ -88,7 +88,7 @@ def test_rollout_of_cross_attention_reads_through_the_whole_encoder(trace: Trace
 def test_a_layer_or_site_that_does_not_exist_is_named(trace: Trace) -> None:
     with pytest.raises(TraceError, match="Layers of"):
         rollout_at(trace, "encoder.self", 2)
-    with pytest.raises(TraceError, match="no site"):
+    with pytest.raises(TraceError, match="no attention"):
         rollout_at(trace, "encoder.cross", 0)
 
 

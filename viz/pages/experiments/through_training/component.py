@@ -185,7 +185,7 @@ def pack_view(
 
 def rows_note(site: str) -> str:
     """How the rows of an attention are named, where that needs a word."""
-    return "" if site == ENCODER else _("Each row reads the first token and writes the second.")
+    return "" if site == ENCODER else _("A row named “a → b” reads a and writes b.")
 
 
 def _jobs(of_heads: "Mapping[tuple[int, int], tuple[HeadJob, ...]]", heads: int) -> list[FilmJob]:

@@ -128,11 +128,11 @@ def _say_it_is_another(own: int) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         message = (
             "**These are not the encodings that the model added**, but the result of the formula for these settings. "
-            "The model added d_model = {own}, base {own_base:,}."
+            "The model's own encodings have d_model = {own} and base {own_base:,}."
         )
         st.warning(_(message, own=own, own_base=data.OWN_BASE), icon=":material/science:")
         st.button(
-            _("Back to the model's own"),
+            _("Back to the model's own settings"),
             key="own",
             icon=":material/undo:",
             on_click=state.change,

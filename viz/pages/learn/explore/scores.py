@@ -68,7 +68,7 @@ def show(trace: "Trace") -> None:
     terms.markdown(_conclusion(flows))
     terms.caption(_claim(samples, flows))
     controls.table_button(_("All widths (CSV)"), partial(_widths_csv, samples), file_name("scores", "widths"))
-    frame.caption("Time and memory of each function on your machine: `python -m model claims`.")
+    frame.caption("Time and RAM of each function on your machine: `python -m model claims`.")
     _show_heads(trace)
 
 
@@ -154,8 +154,8 @@ def _show_heads(trace: "Trace") -> None:
     st.subheader(_("In the trained heads of this model"), anchor=False)
     if not trace.knows_inputs:
         frame.note(
-            "The queries and keys of this model are not available, only its weights, so its scores cannot be "
-            "scaled differently."
+            "Only the attention weights of this model are available, not its queries and keys, so its scores cannot "
+            "be scaled differently."
         )
         return
     heads = data.heads(trace)
@@ -187,7 +187,7 @@ def _show_heads(trace: "Trace") -> None:
         )
     before, stands_for, after = (plain(part) for part in row_parts(row_name, writes=trace.rows_write(site)))
     bold = f"{before}**{stands_for}**{after}"
-    message = "On the right, {which}, by default the one that changes most."
+    message = "On the right is {which}, by default the one that changes most."
     in_bold = _(message, which=_("row “{row}” of {head}", row=bold, head=shown_head))
     terms.caption(messages.in_a_row((_cloud_caption(trace, heads), in_bold, token_labels.rows_said(trace, site))))
 

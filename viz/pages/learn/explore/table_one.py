@@ -83,7 +83,7 @@ def python() -> Snippet:
 
 
 def _table(kernel: int, window: int) -> None:
-    st.subheader(_("Table 1, counted"), anchor=False)
+    st.subheader(_("Table 1 of the paper and our counts"), anchor=False)
     length, width = _sizes()
     rows = []
     for kind, (in_paper, steps_in_paper, path_in_paper) in PAPER.items():

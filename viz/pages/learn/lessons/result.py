@@ -30,7 +30,7 @@ def show(test: Lesson, seen: Mapping[tuple[str, int], bool]) -> None:
                 label, key=f"test-wrong-{number}", icon=":material/close:", type="tertiary", on_click=state.choose,
                 kwargs={"lesson_step": number},
             )  # fmt: skip
-        st.button(_("Draw other questions"), key="test-again", icon=":material/refresh:", on_click=_again)
+        st.button(_("New questions"), key="test-again", icon=":material/refresh:", on_click=_again)
 
 
 def of_class(test: Lesson, seen: Mapping[tuple[str, int], bool]) -> None:

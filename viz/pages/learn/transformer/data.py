@@ -254,7 +254,10 @@ def cautions(trace: Trace, reader: Reader, path: TokenPath | None) -> list[str]:
         first, *others = path.layers[-1]
         if first.norm_place and not others[-1].norm_place:
             found.append(
-                _("In this model attention and feed-forward run in parallel: both read the input of the layer.")
+                _(
+                    "In this model attention and the feed-forward network run in parallel: both read the input of "
+                    "the layer."
+                )
             )
         if not first.has_skip:
             found.append(_("This model was trained without residual connections: no input bypasses a sub-layer."))

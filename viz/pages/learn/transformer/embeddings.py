@@ -72,14 +72,14 @@ def _matrix(count: int, width: int, *, is_shared: bool, has_languages: bool) -> 
     if not is_shared:
         message = (
             "The matrix has {count:,} rows of {width} numbers. The cosine is 1 for the same direction and 0 for "
-            "orthogonal ones. “Found in”: the language in which the token occurs in 6,000 pairs of our training "
-            "sentences; – for none."
+            "orthogonal ones. “Found in”: the language in which the token occurs in 6,000 of Headlight's training "
+            "pairs; – for none."
         )
         return _(message, count=count, width=width)
     message = (
         "One matrix serves both languages and the output (§3.4): {count:,} rows of {width} numbers. The cosine is 1 "
-        "for the same direction and 0 for orthogonal ones. “Found in”: the language in which the token occurs in 6,000 "
-        "pairs of our training sentences; – for none."
+        "for the same direction and 0 for orthogonal ones. “Found in”: the language in which the token occurs in "
+        "6,000 of Headlight's training pairs; – for none."
     )
     return _(message, count=count, width=width)
 

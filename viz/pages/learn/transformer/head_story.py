@@ -334,8 +334,8 @@ def hides_by_distance(origin: Origin) -> bool:
 def _softmax_sentence(origin: Origin) -> str:
     if origin.other is None:
         return _(
-            "Cells: exp of each score minus the largest score, m. Divided by their sum, these are the weights α, the "
-            "bars, which sum to 1."
+            "Cells: exp(score − m), where m is the largest score. Divided by their sum, they give the weights α (the "
+            "bars), which sum to 1."
         )
     message = (
         "Cells: exp(score − m), where m is the largest score. Divided by their sum, they give the weights α (the "

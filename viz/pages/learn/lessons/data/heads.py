@@ -229,8 +229,8 @@ def followed(shipped: "Shipped") -> View:
     )
     picture = Rows(columns, tuple(rows))
     caption = said(
-        "Heads that follow antecedents, by the atlas: the share of sentences in which the antecedent gets more "
-        "weight than the other noun."
+        "Heads that follow antecedents, according to the atlas: the share of sentences in which the antecedent gets "
+        "more weight than the other noun."
     )
     return View(picture, found, caption, FullPage("atlas"))
 

@@ -231,7 +231,7 @@ def cache(shipped: "Shipped", *, text: str) -> View:
     }  # fmt: skip
     picture = Curves(
         x=np.arange(1.0, len(costs) + 1),
-        lines={said("with the cache"): kept / 1e6, said("computed again"): again / 1e6},
+        lines={said("with the cache"): kept / 1e6, said("recomputed"): again / 1e6},
         x_name=said("step"), y_name=said("million multiply-adds of the decoder"),
     )  # fmt: skip
     caption = said(

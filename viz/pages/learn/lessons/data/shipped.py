@@ -161,5 +161,5 @@ def nearest_share(options: Mapping[float, Message], share: float) -> Message:
 
 
 def _no_word(word: str, trace: "Trace") -> TraceError:
-    message = "For “{text}” this model has no word “{word}” here, which this step is about."
+    message = "This step needs the word “{word}”, but it is not in “{text}” or in this model's translation of it."
     return TraceError(message, word=word, text=trace.text)

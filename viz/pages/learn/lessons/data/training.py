@@ -106,7 +106,7 @@ def differences(shipped: "Shipped", *, presets: list[str]) -> View:
         found |= {f"{name}_told": told or ""} | {f"{name}_less_{i}": value for i, value in enumerate(less, 1)}
         found |= {} if paper is None else {f"{name}_paper": paper}
         agree += paper is not None and told != "not told apart" and all(value * paper > 0 for value in less)
-        in_table = said("no such row") if paper is None else signed(paper, 1)
+        in_table = said("not in Table 3") if paper is None else signed(paper, 1)
         rows.append((PRESETS[preset], *(signed(value, 1) for value in less), _READINGS[told], in_table))
     kinds = [found[f"{preset.replace('-', '_')}_told"] for preset in presets]
     found |= {"presets": len(presets), "agree": agree, "not_told": kinds.count("not told apart")}

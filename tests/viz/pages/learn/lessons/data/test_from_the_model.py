@@ -112,7 +112,7 @@ def test_a_difference_agrees_with_the_paper_where_every_set_shows_its_direction(
     assert view.found["agree"] == int(told != "not told apart" and len(signs) == 1)
     assert isinstance(view.picture, Rows)
     ((_, *numbers, _reading, in_table),) = view.picture.rows
-    of_paper = "nan" if str(in_table) == "no such row" else in_table
+    of_paper = "nan" if str(in_table) == "not in Table 3" else in_table
     written = [float(str(number).replace("−", "-")) for number in (*numbers, of_paper)]
     assert written == pytest.approx([*less, paper], abs=0.051, nan_ok=True)
     assert [view.found[kind] for kind in ("presets", "better", "worse", "not_told")] == [
