@@ -73,7 +73,7 @@ def test_a_model_without_the_word_of_a_step_says_so(tiny_checkpoints: Path, monk
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
     app = opened(app_of(), story=1)
     ((shown, _),) = sent_to(app, "story_bar")
-    assert "no word “es”" in shown["parts"][0]
+    assert "needs the word “es”" in shown["parts"][0]
 
 
 def test_without_a_translator_there_is_no_story(folders: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

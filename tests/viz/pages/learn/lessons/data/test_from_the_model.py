@@ -244,7 +244,7 @@ def test_a_lesson_names_heads_and_words_that_another_model_may_lack(shipped: Shi
     assert shipped.head(trace, "decoder.cross 99 99") == ("decoder.cross", 5, 7)
     assert shipped.head(trace, "encoder.self 0 6") == ("encoder.self", 0, 6)
     assert shipped.row(trace, "encoder.self", "animal") == trace.source_tokens.index("▁animal")
-    with pytest.raises(TraceError, match="has no word"):
+    with pytest.raises(TraceError, match="needs the word “whale”"):
         shipped.row(trace, "encoder.self", "whale")
 
 
