@@ -244,7 +244,7 @@ def _check_inside(path: Path) -> None:
             raise CheckpointError(message, name=path.name, file_name=file.name)
         is_text = file.suffix in (".json", ".txt", ".model", ".spm", ".jinja")
         if is_text and file.is_file() and file.stat().st_size > LARGEST_TOKENIZER:
-            message = "{name}/{file_name} is larger than {largest_tokenizer} MB, the most that is read."
+            message = "{name}/{file_name} is larger than {largest_tokenizer} MB, the largest size that is read."
             raise CheckpointError(
                 message, name=path.name, file_name=file.name, largest_tokenizer=LARGEST_TOKENIZER >> 20
             )

@@ -76,7 +76,7 @@ class Layout:
         if projection is None:
             message = (
                 "It is unknown what the heads of layer {layer} of {site} add to the output of this model: there is no "
-                "such layer, or the model exposes only its weights."
+                "such layer, or the model exposes only its attention weights."
             )
             raise TraceError(message, layer=layer, site=site)
         return projection

@@ -428,4 +428,4 @@ class WeightsOnly:
         self._refuse(said("values"))
 
     def _refuse(self, what: str) -> NoReturn:
-        raise TraceError("There are no {what} here, only weights: {why}", what=what, why=self.why)
+        raise TraceError("There are no {what} here, only attention weights: {why}", what=what, why=self.why)

@@ -267,7 +267,9 @@ class Trace:
         self._check(site, layer, None)
         inputs = self.inputs[site][layer]
         if isinstance(inputs, WeightsOnly):
-            raise TraceError("Queries, keys and values are not available here, only weights: {why}", why=inputs.why)
+            raise TraceError(
+                "Queries, keys and values are not available here, only attention weights: {why}", why=inputs.why
+            )
         return inputs
 
     def scores(

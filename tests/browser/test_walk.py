@@ -119,7 +119,7 @@ def test_the_film_shows_what_is_computed_so_far_and_hovering_tells_python_nothin
     node.hover()
     expect(picture.locator(".tooltip")).to_contain_text("residual stream of norm")
     expect(node).to_have_class(re.compile("followed"))
-    expect(picture.locator(".tooltip")).to_contain_text("adds norm")
+    expect(picture.locator(".tooltip")).to_contain_text("adds a vector of norm")
     # One column of each stack is lit, and rivers run into it.
     expect(picture.locator(".model-lit")).to_have_count(2)
     expect(picture.locator(".model-line.river")).not_to_have_count(0)
@@ -143,7 +143,7 @@ def test_a_reference_is_read_in_the_picture_and_a_clicker_walks_the_way_at_every
     expect(picture.locator(".model-token", has_text="←").first).to_be_visible()
     # What is known of the unchanged run alone is not said of this one.
     expect(picture.locator(".model-lens")).to_have_count(0)
-    expect(picture.locator("[aria-label*='adds norm']")).to_have_count(0)
+    expect(picture.locator("[aria-label*='adds a vector of norm']")).to_have_count(0)
     picture.get_by_role("button", name="Free running").click()
     expect(picture.locator(".model-token", has_text="←")).to_have_count(0)
     picture.get_by_role("button", name="Walk through it").click()

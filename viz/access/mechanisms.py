@@ -57,7 +57,7 @@ def rule_of(mask: "AttentionMask") -> str:
     if mask.chunk is not None:
         parts.append(_("no key of another chunk of {count:,} tokens", count=mask.chunk))
     if mask.explicit is not None:
-        parts.append(_("a special pattern"))
+        parts.append(_("only keys of a special pattern"))
     if mask.key_padding is not None:
         parts.append(_("no padding"))
     if not parts:

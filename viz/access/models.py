@@ -45,7 +45,7 @@ ReaderKey = tuple[str, Stamp, str]
 #: Weights of so many bytes are loaded before anybody asks for them.
 LARGEST_UNASKED: Final = 1 << 28
 
-_REFUSED, NOT_OPENED = said("cannot be opened"), said("made when it is opened")
+_REFUSED, NOT_OPENED = said("cannot be opened"), said("carried out when the model is opened")
 #: What a speech model may be told to write (`Offered.writes`) → how that is called.
 _TASKS: Final[Mapping[str, Message]] = {
     "transcribe": said("What is said"),

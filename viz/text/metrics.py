@@ -346,8 +346,8 @@ METRICS: Final[Mapping[str, Metric]] = {
     "antecedent": Metric(
         name=said("Follows antecedents"),
         meaning=said(
-            "the share of our pronoun sentences in which the pronoun's row gives more weight to the right noun than to "
-            "the wrong one; guessing gives 0.5"
+            "the share of Headlight's pronoun sentences in which the pronoun's row gives more weight to the right "
+            "noun than to the wrong one; guessing gives 0.5"
         ),
         none_at={
             ENCODER: _NO_ANTECEDENTS,

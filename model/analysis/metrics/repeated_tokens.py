@@ -89,7 +89,9 @@ def repeated_tokens(
     known = common_tokens(reader)
     if len(known) < TOKENS:
         raise DataError(
-            "Expected {tokens} different tokens in our own texts, got {num_known}.", tokens=TOKENS, num_known=len(known)
+            "Expected {tokens} different tokens in Headlight's texts, got {num_known}.",
+            tokens=TOKENS,
+            num_known=len(known),
         )
     generator = torch.Generator().manual_seed(seed)
     found: dict[str, list[Tensor]] = {}

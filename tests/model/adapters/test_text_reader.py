@@ -168,7 +168,7 @@ def test_a_model_with_weights_only_says_why_it_cannot_do_the_rest(opened: Callab
         reader.trace(TEXT, edits=[SwitchOff("decoder.self", 0, 0)])
     with pytest.raises(TraceError, match="Bloom"):
         reader.trace(TEXT, extras=OUTPUTS)
-    with pytest.raises(TraceError, match="only its weights"):
+    with pytest.raises(TraceError, match="only its attention weights"):
         reader.output_projection("decoder.self", 0)
     assert trace.mask("decoder.self", 0)[2].tolist()[:4] == [True, True, True, False]
 

@@ -80,10 +80,11 @@ def _reading() -> Reading | None:
         sentences = own_texts.sentences(SENTENCES, _COMMAND, writes=_writes_from_source(abilities))
     elif _writes_from_source(abilities):
         frame.caption(
-            "200 everyday sentences written by us; the model reads them together with its own translations of them."
+            "200 everyday sentences written for Headlight; the model reads them together with its own translations of "
+            "them."
         )
     else:
-        frame.caption("200 everyday sentences written by us.")
+        frame.caption("200 everyday sentences written for Headlight.")
     return _with_pairs(sentences, is_file=is_file, with_links=abilities.has("alignment links"))
 
 

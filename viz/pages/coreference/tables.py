@@ -309,11 +309,11 @@ def accuracy_table(site: "SiteScores") -> HeadTable:
     """A column for each metric of every head; accuracies and weights as shares."""
     columns = {
         said("Accuracy"): site.accuracy.value,
-        said("accuracy from"): site.accuracy.low,
-        said("accuracy to"): site.accuracy.high,
+        said("accuracy, lower bound"): site.accuracy.low,
+        said("accuracy, upper bound"): site.accuracy.high,
         said("Weight margin"): site.margin.value,
-        said("margin from"): site.margin.low,
-        said("margin to"): site.margin.high,
+        said("margin, lower bound"): site.margin.low,
+        said("margin, upper bound"): site.margin.high,
         said("Clark’s form"): site.strongest_word.value,
     }
     if site.reverse is not None:

@@ -17,11 +17,9 @@ if TYPE_CHECKING:
 BETWEEN: Final = " · "
 _KNOWN: Final[frozenset[str]] = frozenset((
     said("accuracy"), said("baselines"), said("best head"), said("both right"), said("cases"), said("chance"),
-    said("diagonal"),
-    said("head"), said("head averaged"), said("heads"), said("layer"), said("links"), said("names"), said("nouns"),
-    said("numbers"), said("pairs"), said("predicted"), said("right"), said("rows"),
-    said("sentences"), said("skipped"), said("skipped because"), said("token read"), said("token predicted"),
-    said("words"), said("groups"), said("people"), said("possessive"), said("reflexive"), said("equal"),
+    said("diagonal"), said("head"), said("head averaged"), said("heads"), said("layer"),
+    said("links"), said("names"), said("numbers"), said("pairs"), said("predicted"), said("right"), said("rows"),
+    said("sentences"), said("skipped"), said("token read"), said("token predicted"), said("words"),
 ))  # fmt: skip
 #: Names that say too little as they are.
 _CALLED: Final[Mapping[str, str]] = {
@@ -33,13 +31,21 @@ _CALLED: Final[Mapping[str, str]] = {
     "combinations": said("new combinations of noun and property"),
     "copied": said("copied exactly"),
     "cross selected": said("chosen on one half, tested on the other"),
-    "drawn frames": said("randomly chosen sentence frames"),
+    "drawn frames": said("new sentence frames drawn from a large table"),
     "first": said("first candidate"),
-    "frames": said("sentence frames"),
+    "frames": said("new sentence frames"),
+    "groups": said("by kind"),
+    "equal": said("“it”: two nouns side by side"),
+    "it": said("“it”: a subject and another noun"),
     "kinds": said("by kind"),
     "nearest": said("nearest candidate"),
+    "nouns": said("new nouns"),
     "part": said("dev or test part"),
+    "people": said("people: he, she, they"),
+    "possessive": said("possessives: its, his, her"),
+    "reflexive": said("reflexives: himself, herself"),
     "set": said("set of sentences"),
+    "skipped because": said("reasons for skipping"),
     "sure": said("manual links"),
 }
 

@@ -51,7 +51,7 @@ def test_values_of_heads_are_apart_and_heads_count_from_1() -> None:
     alone, shared = facts.tables(named)
     assert alone[1] == [("set of sentences", "dev"), ("best · layer", "1")]
     assert [column.title for column in shared[0]] == ["Measured", "both right"]
-    assert shared[1] == [("sentence frames", "0.8"), ("nouns", "0.3")]
+    assert shared[1] == [("sentence frames", "0.8"), ("new nouns", "0.3")]
 
 
 HOSTILE = "<img src=https://evil.example/a.png> ![x](https://evil.example/b.png) \" onload='x"

@@ -102,7 +102,9 @@ def test_the_vocabulary_is_searched(recorded_checkpoints: Path, monkeypatch: pyt
 def test_the_scores_of_the_checkpoint_that_ships_are_all_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     app = healthy(opened(ROOT / "checkpoints", monkeypatch))
     labels = [each.value.replace("\\", "") for each in app.markdown]
-    assert any("- Coreference · Headlight's curated pairs: accuracy of the best head 0." in label for label in labels), labels
+    assert any(
+        "- Coreference · Headlight's curated pairs: accuracy of the best head 0." in label for label in labels
+    ), labels
     assert "L5 H8" in html(app)
     assert "Multi30k captions, dev set" in html(app)
     assert "_dev" not in "".join((html(app), *labels)), "sets have names, not those of their files"

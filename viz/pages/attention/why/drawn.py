@@ -312,7 +312,9 @@ class Drawn:
         if level.kind == "question":
             return _("Parts that wrote the query") if self.trail.side == "q" else _("Parts that wrote the keys")
         return (
-            _("Parts that wrote this") if level.kind == "word" else _("What was read there, by the parts that wrote it")
+            _("Parts that wrote this")
+            if level.kind == "word"
+            else _("What was read there, split by the parts that wrote it")
         )
 
     def _side_group(self) -> Group:

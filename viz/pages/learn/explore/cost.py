@@ -214,10 +214,10 @@ def _formula(*, is_papers: bool) -> None:
     lines = (rf"\text{{{_(name)}}} & {formula}" for name, formula in FORMULAS)
     st.latex("\\begin{array}{ll}\n" + " \\\\\n".join(lines) + "\n\\end{array}")
     frame.caption(
-        "N layers, $d$ = d_model, $S$ source tokens, $n$ target tokens read so far, $|V|$ tokens in the "
-        "vocabulary. With the cache, $r$ = 1 new row, and $m$ = $S$ in the first step and 0 afterwards; without "
-        "it, $r$ = $n$ and $m$ = $S$ in every step. The number of heads does not appear: they share $d$ among them. "
-        "Headlight's tests count both ways, and the counts equal those of torch's FlopCounterMode exactly."
+        "N layers, $d$ = d_model, $S$ source tokens, $n$ target tokens read so far, $|V|$ tokens in the vocabulary. "
+        "With the cache, $r$ = 1 new row, and $m$ = $S$ in the first step and 0 afterwards; without it, $r$ = $n$ and "
+        "$m$ = $S$ in every step. The number of heads does not appear: they share $d$ among themselves. Headlight's "
+        "tests count both ways, and the counts equal those of torch's FlopCounterMode exactly."
     )
 
 

@@ -101,7 +101,9 @@ def _show_batch(trace: "Trace") -> None:
         masks = data.batch_masks(models.writer(state.current().model), texts)
     _show_padding(masks)
     labels = [f"{number} · {_shortened(text)}" for number, text in enumerate(texts, start=1)]
-    row = controls.position("batch_member", _("Masks of sentence"), labels, default=min(1, len(labels) - 1))
+    row = controls.position(
+        "batch_member", _("Sentence whose masks are shown"), labels, default=min(1, len(labels) - 1)
+    )
     _draw(SiteMask.in_batch(masks, row))
     frame.caption(
         "`<pad>` is masked as a key for every query, so it never receives any weight. Rows of `<pad>` as a query "

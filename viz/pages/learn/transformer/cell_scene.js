@@ -53,7 +53,7 @@ export class CellScene extends HeadScene {
       [data.score, shortNumber(data.dots[at])],
       [data.isScaled ? _("scaled") : _("not scaled"), shortNumber(shown.scaled[at])],
       [_("after the mask"), shown.cut[at] ? "−∞" : shortNumber(shown.scaled[at])],
-      [_("exp(s − m), of a sum of {sum}", { sum: shortNumber(shown.sharesSum) }), shortWeight(shown.shares[at])],
+      [_("exp(s − m); all keys: {sum}", { sum: shortNumber(shown.sharesSum) }), shortWeight(shown.shares[at])],
       [_("weight α"), exactNumber(shown.weights[at])],
       [_("adds to the output: norm of α · v"), shortNumber(Math.hypot(...data.weighted[at]))],
     ];

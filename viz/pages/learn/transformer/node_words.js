@@ -69,8 +69,8 @@ export class NodeWords {
       };
       found.push(
         norm === undefined
-          ? _("{head} reads “{token}” with {weight}", places)
-          : _("{head} adds norm {norm}, reads “{token}” with {weight}", places),
+          ? _("{head} attends to “{token}” with weight {weight}", places)
+          : _("{head} adds a vector of norm {norm}, attends to “{token}” with weight {weight}", places),
       );
     }
     return found;

@@ -84,7 +84,7 @@ def shares(shipped: "Shipped", *, text: str, site: str, word: str, key: str) -> 
         "head": NamedHead(site, layer, head), "largest_in": int(largest.sum()), "median": float(np.median(given)),
         "even": len(keys) / weights.shape[-1],
     }  # fmt: skip
-    labels = [*(head_label(*place) for place in places), said("mean of all {heads}", heads=given.size)]
+    labels = [*(head_label(*place) for place in places), said("mean of all {heads} heads", heads=given.size)]
     values = np.append(given.ravel()[order], given.mean())
     weight = said("weight")
     picture = Bars(labels=labels, series={weight: values}, number=weight, top=1.0, marked=len(order))
@@ -161,7 +161,7 @@ def keys_of_memory(shipped: "Shipped", *, text: str, target: str, other: str) ->
     is_source = worst["source"] > 1e-3 > worst["target"]
     found["verdict"] = said("Another source") if is_source else said("Another translation")
     columns = (
-        Column(said("layer")), Column(said("from the memory"), is_number=True),
+        Column(said("layer")), Column(said("recomputed from the memory"), is_number=True),
         Column(said("another translation"), is_number=True),
         Column(said("another source"), is_number=True),
     )  # fmt: skip
@@ -230,8 +230,8 @@ def weight_and_norm(shipped: "Shipped", *, text: str) -> View:
     number = said("share of rows where the two differ")
     picture = Bars(labels=labels, series={said("share"): differ.mean(-1)}, number=number, top=1)
     caption = said(
-        "Encoder self-attention: rows in which the largest weight and the longest weighted vector belong to "
-        "different keys."
+        "Encoder self-attention: rows in which the key with the largest weight is not the key whose weighted vector "
+        "has the largest norm."
     )
     choices = {"text": text, "site": ENCODER, "layer": layer, "head": head, "measure": "norms"}
     return View(picture, found, caption, FullPage("attention", choices))

@@ -131,13 +131,13 @@ def base_and_big(shipped: "Shipped") -> View:
     }  # fmt: skip
     columns = (
         Column(said("quantity")), Column(said("base model"), is_number=True), Column(said("big model"), is_number=True),
-        Column(said("best before"), is_number=True), Column(said("this model"), is_number=True),
+        Column(said("previous best"), is_number=True), Column(said("this model"), is_number=True),
     )  # fmt: skip
     caption = said(
-        "Tables 2 and 3 and §5.2 of the paper. BLEU on newstest2014 is that of averaged checkpoints: the last 5 of the "
-        "base model, the last 20 of the big one (§6.1). Best before: the ConvS2S ensemble; the best single model (MoE) "
-        "had 26.03 and 40.56. The big English–French model was trained with P_drop = 0.1; the text of §6.1 gives it "
-        "41.0. The last column is read from the checkpoint."
+        "Tables 2 and 3 and §5.2 of the paper. BLEU on newstest2014 is that of averaged checkpoints: the last 5 of "
+        "the base model, the last 20 of the big one (§6.1). Previous best: the ConvS2S ensemble; the best single "
+        "model (MoE) had 26.03 and 40.56. The big English–French model was trained with P_drop = 0.1; the text of "
+        "§6.1 gives it 41.0. The last column is read from the checkpoint."
     )
     return View(Rows(columns, rows), found, caption, _FULL)
 
