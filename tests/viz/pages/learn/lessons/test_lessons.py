@@ -101,7 +101,7 @@ def test_a_picture_has_a_name_for_each_of_its_numbers_and_room_for_it(view: View
                 if picture.marked:
                     marked = str(picture.labels[picture.marked]).removeprefix("▁")
                     words = [str(value) for value in computed.found.values()]
-                    assert marked in [*words, f"mean of all {computed.found.get('heads')}"], place
+                    assert marked in [*words, f"mean of all {computed.found.get('heads')} heads"], place
             case Curves():
                 assert {len(values) for values in picture.lines.values()} == {len(picture.x)}, place
                 assert picture.upright is None or picture.x.min() <= picture.upright <= picture.x.max(), place
