@@ -34,8 +34,8 @@ WHOLE: Final = {
     **dict.fromkeys(
         (
             "at {position}", "by kind", "by kind of token", "by position", "in order", "in total",
-            "is what was written",
-            "of the change of the word", "of the change of {head}", "with biases", "with the cache", "… in controls",
+            "is what was written", "of the change in the log-odds", "of the change in {head}", "with biases",
+            "with the cache", "… in controls",
         ),
         "a heading or the name of a line",
     ),

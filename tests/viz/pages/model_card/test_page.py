@@ -71,7 +71,7 @@ def test_the_page_has_the_shape_the_records_the_scores_and_the_card(
         assert f"{count_parameters(PRESETS[name]).total:,}" in html(app)
     for cell in (
         "d_model", "invented", "1,200", "1.5", "copied", "1,234", "linear", "12.3", "40.0", "15.0", "1,000",
-        "right · sentence frames", "0.91", "L1 H2", "41.02", "github.com/LividWo/Revisit-MMT, README-baseline.md",
+        "right · new sentence frames", "0.91", "L1 H2", "41.02", "github.com/LividWo/Revisit-MMT, README-baseline.md",
         "no key after the query (causal)",
     ):  # fmt: skip
         assert f">{cell}<" in html(app), cell

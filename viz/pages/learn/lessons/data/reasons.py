@@ -221,8 +221,8 @@ def used(
     for place, each in enumerate(parts[1:], 1):
         numbers = {f"score_{place}": float(of_score[place]), f"word_{place}": float(of_word[place])}
         found |= {f"layer_{place}": part_name(each), **numbers}
-    of_head = said("of the change of {head}", head=found["head"])
-    series: dict[str, np.ndarray] = {of_head: of_score, said("of the change of the word"): of_word}
+    of_head = said("of the change in {head}", head=found["head"])
+    series: dict[str, np.ndarray] = {of_head: of_score, said("of the change in the log-odds"): of_word}
     picture = Bars(labels=[part_name(part) for part in parts], series=series, number=said("share of the change"))
     caption = said(
         "Each output at “{read}” is taken from the other sentence, and everything above it runs again. 1: the same "

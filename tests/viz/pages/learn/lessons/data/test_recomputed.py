@@ -160,7 +160,7 @@ def test_a_link_is_the_largest_of_all_heads(shipped: Shipped) -> None:
     })  # fmt: skip
     view = claims.shares(shipped, text=TEXT, site="encoder.self", word="it", key="animal")
     assert isinstance(view.picture, Bars)
-    assert view.picture.marked == [str(label) for label in view.picture.labels].index("mean of all 48")
+    assert view.picture.marked == [str(label) for label in view.picture.labels].index("mean of all 48 heads")
     agree(view.found, {
         "most": float(own.max()), "least": float(own.min()), "mean": float(own.mean()), "heads": LAYERS * HEADS,
         "largest_in": int((weights_of(shipped, "encoder.self")[:, :, at].argmax(-1) == key).sum()),
