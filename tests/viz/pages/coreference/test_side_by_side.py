@@ -216,7 +216,7 @@ def test_rows_without_sinks_have_no_columns_for_them_and_say_what_these_hold(tin
     shown = [axis for chart in charts(app) if (axis := chart["layout"].get("xaxis2", {}).get("ticktext"))]
     assert shown
     assert not {".", "&lt;/s&gt;"} & {label for labels in shown for label in labels}
-    assert any("In these rows the open head gives them" in unlinked(caption.value) for caption in app.caption)
+    assert any("on them in these rows: " in unlinked(caption.value) for caption in app.caption)
     assert app.query_params["special"] == "False"
 
 
