@@ -135,10 +135,10 @@ def _show_sets(timing: "TimingScores | None", refused: str) -> None:
         )
         return
     frame.caption(
-        "Words: {words}; recordings: {sounds}. Values are in seconds, with 95% intervals. Of the given words, "
-        "{left_out} are left out: the first of each recording, which this method always puts at the beginning of the "
-        "recording, and those that the model wrote differently. A lag above 0 means that times are late; it can be "
-        "subtracted when they are used.",
+        "Words: {words}; recordings: {sounds}; given words left out: {left_out}. Values are in seconds, with 95% "
+        "intervals. Left out are the first word of each recording, which this method always puts at the beginning of "
+        "the recording, and each word that the model wrote differently. A lag above 0 means that times are late; it "
+        "can be subtracted when they are used.",
         words=timing.words,
         sounds=timing.sounds,
         left_out=timing.left_out,

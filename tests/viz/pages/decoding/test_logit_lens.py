@@ -7,7 +7,7 @@ from tests.viz.pages.decoding.opening import TEXT
 from tests.viz.sent import caught, unpack
 from viz.access import models
 from viz.pages.decoding.data import searches
-from viz.pages.decoding.logit_lens.tab import LensTable, deviation, lens_table, level_names
+from viz.pages.decoding.logit_lens.tab import LensTable, lens_table, level_names
 from viz.pictures.focus import FocusAxis
 from viz.pictures.payload import pack
 from viz.selection.selection import Selection
@@ -20,13 +20,13 @@ def test_the_last_level_is_what_the_model_said_and_a_deviation_is_the_largest_di
 ) -> None:
     trace = traced(TEXT, chosen)
     lens = searches.logit_lens(trace, models.writer(chosen.model))
-    assert deviation(trace, lens) < 1e-5
+    assert searches.deviation(trace, lens) < 1e-5
     assert tuple(best[0] for best in lens.tokens[-1]) == trace.predicted_tokens
     # A deviation is the largest difference of any step.
-    probabilities = lens.chosen_probabilities.clone()
-    probabilities[-1, 1] += 0.25
-    changed = type(lens)(**{**vars(lens), "chosen_probabilities": probabilities})
-    assert deviation(trace, changed) == pytest.approx(0.25, abs=1e-5)
+    probabilities = lens.probabilities.clone()
+    probabilities[-1, 1, 0] += 0.25
+    changed = type(lens)(**{**vars(lens), "probabilities": probabilities})
+    assert searches.deviation(trace, changed) == pytest.approx(0.25, abs=1e-5)
 
 
 def test_another_translation_of_the_same_text_has_a_lens_of_its_own(chosen: Selection) -> None:
@@ -38,7 +38,7 @@ def test_another_translation_of_the_same_text_has_a_lens_of_its_own(chosen: Sele
     lens = searches.logit_lens(forced, models.writer(chosen.model))
     assert lens.chosen_ids == tuple(step.token_id for step in forced.steps)
     assert lens.chosen_ids != searches.logit_lens(own, models.writer(chosen.model)).chosen_ids
-    assert deviation(forced, lens) < 1e-5
+    assert searches.deviation(forced, lens) < 1e-5
     # A forced token is not what the last layer said.
     assert lens.token_ids[-1, 0, 0] != lens.chosen_ids[0]
 

@@ -28,9 +28,14 @@ ENDS = [2, *range(40, 380, 9)]
 
 @pytest.fixture(scope="module")
 def settled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a GPT-2 of many ends, one that must not write token 50, and one whose end it does not have."""
+    """A folder with a GPT-2 of many ends, two that must not write some tokens, and one whose end it does not have."""
     root = tmp_path_factory.mktemp("settled")
-    for name, settings in (("ending", {"eos_token_id": ENDS}), ("ruled", {"suppress_tokens": [50]})):
+    settings_of = {
+        "ending": {"eos_token_id": ENDS},
+        "ruled": {"suppress_tokens": [50]},
+        "begun": {"begin_suppress_tokens": list(range(3, 380))},
+    }
+    for name, settings in settings_of.items():
         zoo.save_model(root / name, "gpt2", "bytes")
         path = root / name / "generation_config.json"
         path.write_text(
@@ -71,6 +76,14 @@ def test_ends_are_those_of_the_models_settings_and_a_vocabulary_of_bytes_spells_
     assert branches.spell("<|end|>", writer) == (2,)
     with pytest.raises(TokenError, match=r"The only special token that can be written is <\|end\|>"):
         branches.spell("<|begin|>", writer)
+
+
+def test_the_last_layer_is_the_models_output_whatever_its_settings_forbid_at_one_step(app: AppTest) -> None:
+    app.query_params["studio"] = "Inside"
+    opened(app, checkpoint="begun")
+    (badge,) = (each.value for each in app.markdown if "last layer" in each.value)
+    assert "last layer = the model's output" in unlinked(badge)
+    assert any("rules forbid some tokens" in unlinked(each.value) for each in app.caption)
 
 
 @pytest.mark.parametrize("alpha", [0.0, 1.3])

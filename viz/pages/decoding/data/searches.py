@@ -1,5 +1,6 @@
 """What is computed on demand: beams, samples, costs of steps, what layers would say, the head that a branch changes."""
 
+from math import exp
 from typing import Final
 
 import numpy as np
@@ -73,6 +74,25 @@ def drawing(writer: Writer, text: str, choices: DecodingChoices) -> Task[tuple[S
 def logit_lens(trace: Trace, writer: Writer) -> LogitLens:
     """What each layer would have said at each step of a trace, with its five most probable tokens."""
     return writer.logit_lens(trace, TOP)
+
+
+@cached(max_entries=MAX_LENSES)
+def lens_deviation(trace: Trace, writer: Writer) -> float:
+    """`deviation` of the lens of a trace, from one more pass over what was read and written, without rules."""
+    again = writer.parts.run(trace).trace
+    # Of a long text such a pass has no steps.
+    return deviation(again if again.steps else trace, logit_lens(trace, writer))
+
+
+def deviation(trace: Trace, lens: LogitLens) -> float:
+    """Largest difference between the probability that the last layer gives its likeliest token and the model's own."""
+    steps = trace.steps[-len(lens.token_ids[-1]) :]
+    best = zip(lens.token_ids[-1, :, 0].tolist(), lens.probabilities[-1, :, 0].tolist(), steps, strict=True)
+    largest: float = max(
+        abs(probability - sum(exp(each.log_prob) for each in step.candidates if each.token_id == token_id))
+        for token_id, probability, step in best
+    )
+    return largest
 
 
 def aligned(first: Trace, second: Trace, site: str) -> tuple[Alignment, Alignment]:

@@ -25,6 +25,7 @@ from viz.ui import controls, frame, terms
 if TYPE_CHECKING:
     from model import Trace
     from model.decoding.logit_lens import LogitLens
+    from model.reader import Writer
 
 
 _COMPONENT: Final = Component("pages/decoding/logit_lens/lens_table.js", "pages/decoding/logit_lens/lens_table.css")
@@ -70,8 +71,8 @@ def show(trace: "Trace") -> None:
         return
     terms.caption(
         _(
-            "What would the model write if each decoder layer were its last? The ✓ marks the layer after which the "
-            "answer no longer changes."
+            "What would the model write if each decoder layer were its last? A ✓ marks each answer that is what was "
+            "written in the end."
         ),
         help=_(
             "The output of each layer goes through the model's own final norm and output projection. Read a column "
@@ -86,23 +87,16 @@ def show(trace: "Trace") -> None:
     name, read = file_name("logit lens", sentence=trace.text), trace.target_tokens[-len(trace.steps) :]
     table = LensTable.of(lens, read, written_axis(trace), step=state.current().common.step, name=name)
     lens_table(table, on_choose=_choose, key="lens")
-    _badge(trace, lens, writer.parts.tolerance)
+    _badge(trace, lens, writer)
     if note := label_smoothing_note():
         terms.caption(note)
     controls.table_button(_("Table (CSV)"), partial(export.lens, lens, read), name)
 
 
-def deviation(trace: "Trace", lens: "LogitLens") -> float:
-    """Largest difference between what the last layer says of the written tokens and what the model said of them."""
-    of_lens: list[float] = lens.chosen_probabilities[-1].tolist()
-    return max(abs(probability - exp(step.log_prob)) for probability, step in zip(of_lens, trace.steps, strict=True))
-
-
-def _badge(trace: "Trace", lens: "LogitLens", tolerance: float) -> None:
-    is_same = tuple(best[0] for best in lens.token_ids[-1].tolist()) == trace.predicted_ids
-    largest = deviation(trace, lens)
+def _badge(trace: "Trace", lens: "LogitLens", writer: "Writer") -> None:
+    tolerance, largest = writer.parts.tolerance, searches.lens_deviation(trace, writer)
     difference = scientific(largest)
-    if is_same and largest <= tolerance:
+    if largest <= tolerance:
         same = _(
             "last layer = the model's output: the largest difference in a probability is {value}", value=difference
         )
@@ -112,6 +106,13 @@ def _badge(trace: "Trace", lens: "LogitLens", tolerance: float) -> None:
             "last layer ≠ the model's output: the largest difference in a probability is {value}", value=difference
         )
         st.badge(other, icon=":material/warning:", color="red")
+    written = zip(lens.chosen_probabilities[-1].tolist(), trace.steps, strict=True)
+    if (by_rules := max(abs(probability - exp(step.log_prob)) for probability, step in written)) > tolerance:
+        frame.caption(
+            "The model's own rules forbid some tokens at some steps. The film gives these a probability of 0, the "
+            "logit lens does not: the probability of what was written differs by up to {value}.",
+            value=scientific(by_rules),
+        )
 
 
 def _choose(step: int) -> None:

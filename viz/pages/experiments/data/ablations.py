@@ -158,7 +158,7 @@ def comparison_task(names: tuple[str, ...], chosen: tuple[str, ...], device: Dev
         len(names) + (len(chosen) or 2),
         said("models"),
         lambda progress: _compare(names, chosen, device, text, progress),
-        said("Translating with {total} small models: {done} done"),
+        said("Translating with small models: {done} of {total} steps"),
     )
 
 
