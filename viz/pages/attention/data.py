@@ -106,6 +106,11 @@ def twin_trace(reader: "Reader", trace: "Trace", text: str) -> "Trace":
     return later.reasons_twins.trace_twin(reader, trace, text)
 
 
+def is_read_by(twin: "Trace", trace: "Trace", row: int) -> bool:
+    """Whether what a twin differs in has been read where a row is computed."""
+    return (twin.source_ids, twin.target_ids[: row + 1]) != (trace.source_ids, trace.target_ids[: row + 1])
+
+
 def check_length(trace: "Trace") -> None:
     """Raise a TraceError if each run of the model and each step would take seconds."""
     if max(len(trace.source.spans()), len(trace.target_tokens)) > MOST_TOKENS:

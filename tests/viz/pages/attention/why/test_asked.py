@@ -8,6 +8,7 @@ import pytest
 from model import Trace
 from model.analysis.reasons.cell import telling_cell
 from model.analysis.reasons.twins import trace_twin
+from tests.model.adapters import zoo
 from tests.viz.page_run import app_of, healthy, traced
 from tests.viz.sent import sent_to
 from viz.access import models
@@ -62,3 +63,16 @@ def test_of_words_of_several_tokens_those_with_the_largest_weight_are_asked_abou
     # Where tokens are shown, it is the token that was chosen.
     first = display_token(trace.source_tokens[looked_at[0]])
     assert asked_of(**cell, words="False") == (site, layer, head, looking[0], first)
+
+
+def test_a_decoder_alone_is_asked_without_our_twin_where_it_has_not_read_the_other_word(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
+    zoo.save_model(tmp_path / "decoder", "gpt2", "bytes")
+    app = app_of(view="Why", text="The animal was too tired.", other="The animal was too wide.")
+    ((own, _),) = sent_to(healthy(app.run()), "why")
+    assert own["twin"] == "The animal was too wide."
+    text = "The animal didn't cross the street because it was too tired."
+    ((header, _),) = sent_to(healthy(app_of(view="Why", text=text).run()), "why")
+    assert header["twin"] == ""
