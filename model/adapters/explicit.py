@@ -7,7 +7,6 @@ the function makes of query, key, value, mask and scale. Where a step is another
 """
 
 import inspect
-import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
@@ -41,11 +40,11 @@ def attentions(model: nn.Module) -> Iterator[nn.Module]:
 
 @cache
 def _is_explicit(module: str, name: str) -> bool:
-    try:
-        code = inspect.getsource(getattr(sys.modules[module], name))
-    except (OSError, TypeError, KeyError, AttributeError):
-        return False
-    return re.search(r"[sS]oftmax\(", code) is not None and "get_interface(" not in code
+    methods = vars(getattr(sys.modules.get(module), name, object)).values()
+    names = {
+        name for method in methods if inspect.isfunction(method) for name in inspect.unwrap(method).__code__.co_names
+    }
+    return any(name.endswith("softmax") or name == "Softmax" for name in names) and "get_interface" not in names
 
 
 def attend_by(model: nn.Module, attention: Attention | None) -> None:
