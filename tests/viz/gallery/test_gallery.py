@@ -133,6 +133,7 @@ def test_a_card_draws_each_token_once_evenly_within_its_picture(folder: Path, ex
     page = (folder / "index.html").read_text(encoding="utf-8")
     cards = re.findall(r'<svg viewBox="0 0 (\d+) \d+" aria-hidden="true">(.*?)</svg>', page)
     assert len(cards) >= len(exhibits)
+    assert page.count("<figure>") == 1
     for (width, drawn), exhibit in zip(cards, exhibits, strict=False):
         dots = [(int(x), y) for x, y in re.findall(r'<circle cx="(\d+)" cy="(\d+)"', drawn)]
         for y, count in zip(sorted({y for _, y in dots}, key=int), reversed(exhibit.weights.shape), strict=True):

@@ -44,14 +44,17 @@ def test_a_shipped_model_is_its_presets_and_says_what_was_measured(preset: str) 
 
 
 def test_quality_by_length_is_that_of_the_sentences_of_each_length() -> None:
-    words, references = (1, 6, 7, 30), ("Ja.", "Das ist gut.", "Der Hund schläft.", "Er kommt.")
+    words = (1, 6, 7, 30, 10, 11, 15, 16, 20)
+    references = ("Ja.", "Das ist gut.", "Der Hund schläft.", "Er kommt.", *["Er geht."] * 5)
     pairs = [Pair(" ".join(["a"] * count), target) for count, target in zip(words, references, strict=True)]
-    outputs = ["Nein.", "Das ist gut.", "Der Hund schläft.", "Sie geht."]
+    outputs = ["Nein.", "Das ist gut.", "Der Hund schläft.", "Sie geht.", *references[4:]]
     found = by_length("dev", pairs, outputs)
-    assert [(one.at_least, one.at_most, one.sentences) for one in found] == [(1, 6, 2), (7, 7, 1), (21, 30, 1)]
+    assert [(one.at_least, one.at_most, one.sentences) for one in found] == [
+        (1, 6, 2), (7, 10, 2), (11, 15, 2), (16, 20, 2), (21, 30, 1),
+    ]  # fmt: skip
     expected = sacrebleu.CHRF().corpus_score(outputs[:2], [list(references[:2])]).score
     assert found[0].chrf == pytest.approx(expected, abs=0.01)
-    assert (found[1].chrf, found[2].chrf < 50) == (100.0, True)
+    assert (found[1].chrf, found[4].chrf < 50) == (100.0, True)
     measured = [run for run in load_results(SHIPPED / RESULTS).runs if run.lengths]
     assert {"gru", "gru-without-attention"} <= {run.preset for run in measured}
     for run in measured:

@@ -25,7 +25,10 @@ def concluded(app: AppTest) -> str:
 def test_the_page_opens_on_the_papers_width_where_the_dot_product_is_saturated(app: AppTest) -> None:
     shown = concluded(exploring(app, "scores"))
     assert "less than a tenth of the gradient is left" in shown
-    assert all(name in said(app) for name in ("Dot product", "Scaled", "Additive", "Bilinear"))
+    heard = " ".join(chart.proto.alt for chart in app.get("plotly_chart"))
+    for name in ("Dot product", "Scaled", "Additive", "Bilinear"):
+        assert name in said(app)
+        assert f"{name}, d_k = 64" in heard
     dot, scaled = weights_of(app, 0), weights_of(app, 1)
     assert app.select_slider(key="score_width").value == 64
     assert dot[0] > 4 * scaled[0]
