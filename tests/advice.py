@@ -100,8 +100,9 @@ def _constants() -> list[tuple[str, str]]:
 def _texts(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """Strings that are more than a docstring, each whole: an f-string with its holes, and its parts not again."""
     # A docstring, of a module, class or function or after a constant, is a statement of its own.
-    passed = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
+    nodes = list(ast.walk(tree))
+    passed = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    for node in nodes:
         if id(node) in passed:
             continue
         if isinstance(node, ast.JoinedStr):

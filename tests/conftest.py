@@ -4,6 +4,7 @@ import gc
 import json
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
@@ -15,8 +16,11 @@ if "PYTEST_VERSION" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     # Who tests it asks for it: else each model that a page opens would be measured, and the page drawn anew.
     os.environ.setdefault("HEADLIGHT_MEASURE_UNASKED", "0")
-    # Each of the processes that tests start would compile all modules again.
+    # This process, and each of those that tests start, would compile all modules again.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
+    # What is imported stays.
+    gc.disable()
 
 from pathlib import Path
 
@@ -64,6 +68,7 @@ def pytest_collection_finish() -> None:
     """Modules and tests stay to the end: the collector, a tenth of the time, need not look at them again and again."""
     gc.collect()
     gc.freeze()
+    gc.enable()
     gc.set_threshold(10_000, 20, 20)
 
 

@@ -200,8 +200,8 @@ TERMS = """() => {
 }"""
 
 
-def test_a_page_explains_a_term_once_whoever_writes_it(page: Page, app_as_shipped: str) -> None:
-    visit(page, f"{app_as_shipped}/decode")
+def test_a_page_explains_a_term_once_whoever_writes_it(page: Page, url: str) -> None:
+    visit(page, f"{url}/decode")
     settled(page)
     meanings = {term.text: term.names[0] for term in glossary.terms("en")}
     until(lambda: any(by_script for _, by_script in page.evaluate(TERMS)), "the film explains a term")

@@ -172,19 +172,24 @@ def test_it_opens_on_the_head_that_moves_farthest_of_all_attentions() -> None:
     assert "site" not in app.query_params
     (cells,) = maps(app)
     assert max(cells, key=lambda cell: float(cell[3].replace("−", "-")))[:2] == [TAUGHT.layer, TAUGHT.head]
-    # Another pair has a head of its own.
-
-
-def test_the_head_that_moves_farthest_is_named_and_opened_where_another_is_open() -> None:
-    # Whatever row is compared below: what is said of all heads is of the pronoun's.
+    # It is named as what it was trained for, whatever row is compared below.
     app = comparing(site="decoder.cross", layer=0, head=0, token=2)
     head = head_label(TAUGHT.layer, TAUGHT.head)
     said = re.compile(
         rf"Of 96 heads, encoder {head} · taught · follows antecedents 0\.\d\d changes most in the pronoun's row"
     )
     assert any(said.search(unlinked(one.value)) for one in app.markdown)
+
+
+def test_the_head_that_moves_farthest_is_named_and_opened_where_another_is_open(tiny: None) -> None:
+    app = comparing(site="decoder.cross", layer=0, head=0)
+    said = re.compile(r"Of 8 heads, encoder (L\d H\d) changes most in the pronoun's row")
+    (head,) = (found[1] for one in app.markdown if (found := said.search(unlinked(one.value))))
     healthy(app.button(key="open-farthest").click().run())
-    assert [app.query_params[name] for name in ("site", "head")] == [TAUGHT.site, head.replace(" ", "")]
+    assert [app.query_params[name] for name in ("site", "head")] == ["encoder.self", head.replace(" ", "")]
+    (cells,) = maps(app)
+    farthest = max(cells, key=lambda cell: float(cell[3].replace("−", "-")))
+    assert head_label(*farthest[:2]) == head
 
 
 def test_one_word_in_two_roles_gets_a_sentence_and_the_rows_stay(tiny: None) -> None:

@@ -92,7 +92,12 @@ def other(root: Path, monkeypatch: pytest.MonkeyPatch, name: str, **params: obje
 
 @pytest.mark.parametrize(
     ("name", "site"),
-    [("gpt2", "decoder.self"), ("bert", "encoder.self"), ("marian", "decoder.cross"), ("bart", "encoder.self")],
+    [
+        ("gpt2", "decoder.self"),
+        ("marian", "decoder.cross"),
+        pytest.param("bert", "encoder.self", marks=pytest.mark.long),
+        pytest.param("bart", "encoder.self", marks=pytest.mark.long),
+    ],
 )
 def test_a_model_of_the_library_is_read_without_the_positions_that_it_adds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, site: str

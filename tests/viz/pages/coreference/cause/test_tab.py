@@ -162,9 +162,7 @@ def test_an_edit_changes_what_is_written_as_the_models_own_comparison_says(saved
 @pytest.mark.parametrize(
     ("params", "code"),
     [
-        ({"edit": "off"}, "0-5-off-c-1-2"),
         ({"edit": "uniform", "once": "True"}, "0-5-uniform-c-1-2-once"),
-        ({"edit": "point", "key_token": "3"}, "0-5-point-c-1-2-3"),
         ({"edit": "point", "key_token": "3", "site": "decoder.self"}, "0-5-point-d-1-2-3"),
         ({"edit": "off", "once": "True", "site": "encoder.self"}, "0-5-off-e-1-2"),
     ],
