@@ -58,8 +58,8 @@ FILES: Final[Mapping[SourceKind | None, FileKind]] = {
     "picture": FileKind(
         label=said("Picture, PNG or JPEG"),
         help_text=said(
-            "PNG or JPEG, at most {most} MB. It stays on this machine. Without a file, the model reads a picture that "
-            "Headlight draws."
+            "PNG or JPEG, at most {most} MB. It stays on the machine that runs Headlight. Without a file, the model "
+            "reads a picture that Headlight draws."
         ),
         without=said("No file chosen: the model reads a picture that Headlight draws."),
         instead=said("{error} The model reads a picture that Headlight draws."),
@@ -98,7 +98,8 @@ FILES: Final[Mapping[SourceKind | None, FileKind]] = {
         label=said("Sound: WAV, FLAC, OGG or MP3"),
         help_text=said(
             "WAV, FLAC, OGG or MP3, at most {most} MB and 10 minutes; the model reads up to 30 seconds of it at a "
-            "time. It stays on this machine. Without a file, the model reads a sentence spoken by a synthesizer."
+            "time. It stays on the machine that runs Headlight. Without a file, the model reads a sentence spoken by a "
+            "synthesizer."
         ),
         without=said("No file chosen: the model reads a sentence spoken by a synthesizer."),
         instead=said("{error} The model reads a sentence spoken by a synthesizer."),

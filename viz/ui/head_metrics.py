@@ -122,9 +122,9 @@ MEASURES: Final[Mapping[str, Measure]] = {
         is_share=True,
         is_per_head=False,
         cross_meaning=said(
-            "How much of each source token is in the input of this layer: its cross-attention, averaged over heads, "
-            "times the rollout of the whole encoder (the rollout is by Abnar & Zuidema 2020; the last step is "
-            "Headlight's)."
+            "How much of each source token this layer reads through cross-attention: its cross-attention weights, "
+            "averaged over heads, times the rollout of the whole encoder (the rollout is by Abnar & Zuidema 2020; the "
+            "last step is Headlight's)."
         ),
         cross_formula=r"$R_\ell = \bar A^{\,\mathrm{cross}}_\ell\, R^{\,\mathrm{encoder}}$",
     ),

@@ -185,7 +185,7 @@ class Reason:
     def mirrored(self) -> "Reason":
         """The answer to the same question about the twin, whose twin is the text. Raises a TraceError without one."""
         if self.twin is None or self.there is None:
-            raise TraceError("This question has no twin, so nothing can be tested in it.")
+            raise TraceError("This question has no twin, so its answer cannot be tested in a twin.")
         query, keys = self.query.mirrored, self.keys.mirrored
         turned = replace(self, question=self.twin, twin=self.question, here=self.there, there=self.here)
         return replace(turned, query=query, keys=keys, distance=-self.distance)

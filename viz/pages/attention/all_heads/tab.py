@@ -268,7 +268,10 @@ def _show_pictures(
                 linked_heads.show(trace, site, partial(frame.rerun, show))
             hidden_part.show(trace, site)
             if not MEASURES[measure].is_per_head:
-                frame.caption("A rollout combines the heads of a layer: one tile per layer, up to that layer.")
+                frame.caption(
+                    "A rollout combines all heads of a layer, so there is one tile per layer; each covers all layers "
+                    "up to its own."
+                )
             elif signs := signs_said(site):
                 terms.caption(signs)
             if not state.current().common.sinks:

@@ -32,7 +32,7 @@ RIVALS: Final = 12
 NOT_PROVEN: Final = said(
     "Limits of this explanation: a share is exact as long as layer norms, attention weights and gates are held "
     "fixed; it does not say what would happen without the part. A sentence and its twin are only one case. And a "
-    "score does not decide the word alone: other heads and layers also do."
+    "score does not decide the word alone: other heads and layers contribute, too."
 )
 #: Why there is nothing to take out, by the kind of a part.
 _REFUSED: Final = {

@@ -199,8 +199,8 @@ def _head(origin: "Origin") -> Iterator[Stop]:
 def _sum(path: "TokenPath") -> Stop:
     shares: Sequence[float] = [addition.share for layer in path.layers for addition in layer]
     message = (
-        "What the layer adds joins the stream of “{token}”. The largest contribution of any sub-layer to the "
-        "final sum is {share}."
+        "What the layer adds is added to the residual stream of “{token}”. The largest contribution of any sub-layer "
+        "to the final sum is {share}."
     )
     text = _(message, token=display_token(path.token), share=percent(max(shares)))
     return Stop("layer", "", NO_STEP, _("Back in the stream"), text)
