@@ -84,13 +84,14 @@ VIEWS: Final[Views] = {"Heads": _heads, "Scatter": _scatter}
 
 def files(atlas: "Atlas") -> None:
     """The tables of the page as files."""
-    site = state.current().common.site
+    # A file is made in a thread without a session: what is chosen is asked here.
+    site, model = state.current().common.site, source(state.current().model)
     heads = data.shape_of(atlas, site)[1]
     controls.table_button(_("All heads and metrics (CSV)"), partial(data.table, atlas), file_name("atlas"))
     downloads.show_offer(
         _("Report (HTML)"),
         _("What each head does, with intervals, on one page that opens offline."),
-        lambda: report.report(atlas, source(state.current().model)).encode(),
+        lambda: report.report(atlas, model).encode(),
         f"{file_name('atlas')}.html",
         0,
     )

@@ -207,12 +207,14 @@ def _tables_of_weights(trace: "Trace", site: str, layer: int, head: int) -> list
         downloads.append(_row(trace, site, layer, head))
     inside = _("entropy, mean distance and the other metrics that tiles can show: one row per head")
     heads = sum(inputs.num_heads for inputs in trace.inputs[site])
+    # A file is made in a thread without a session: what is chosen is asked here.
+    sinks = state.current().common.sinks
     downloads.append(
         _csv(
             trace,
             _("Metrics of heads"),
             inside,
-            lambda: trace_tables.metrics(attention.head_metrics(trace, site, sinks=state.current().common.sinks)),
+            lambda: trace_tables.metrics(attention.head_metrics(trace, site, sinks=sinks)),
             f"{site} metrics",
             _HEAD * heads,
         )

@@ -3,11 +3,14 @@
 import base64
 import json
 import re
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from model import Translator
@@ -44,6 +47,21 @@ def test_everything_is_offered_with_its_size(app: AppTest) -> None:
     app.toggle(key="whole_words").set_value(False).run()
     assert labels(app) == [label for label in expected if label != "Current view"]
     assert all(re.search(r" \([\d.]+ [kM]?B\)$", button.proto.label) for button in app.get("download_button"))
+
+
+def test_every_file_is_made_in_a_thread_without_a_session(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    makers: dict[str, Callable[[], bytes]] = {}
+    shown = st.download_button
+
+    def button(label: str, data: Callable[[], bytes], *rest: Any, **more: Any) -> bool:
+        makers[label] = data
+        return shown(label, data, *rest, **more)
+
+    monkeypatch.setattr(st, "download_button", button)
+    opened(app, site="decoder.cross")
+    assert len(makers) > 9
+    with ThreadPoolExecutor(1) as thread:
+        assert all(thread.submit(make).result() for make in makers.values())
 
 
 def test_a_model_that_gives_weights_only_is_offered_nothing_of_queries_and_keys(any_model: AppTest) -> None:
