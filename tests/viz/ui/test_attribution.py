@@ -1,5 +1,6 @@
 """What is said of an attribution: hiding each word alone, the deletion test, and where both disagree."""
 
+import csv
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -14,7 +15,7 @@ from model.analysis.metrics.head_metrics import HeadName
 from viz.access.attribution import Explained
 from viz.access.head_verdict import Stated
 from viz.pictures.figures import heads
-from viz.ui.attribution import NAMES, answer, integration_sentence, sentence
+from viz.ui.attribution import NAMES, answer, integration_sentence, numbers, sentence
 
 WORDS = ("The", "dog", "was", "tired")
 NAMED = {method: str(name) for method, name in NAMES.items()}
@@ -42,6 +43,16 @@ def test_words_that_change_the_choice_alone_come_first_in_what_is_said() -> None
     assert said.startswith("Why “es”? **One word, hidden alone, changes the choice: “tired” (then “sie”, −5.0 nats).**")
     both = answer(explained((3, 1, 0, 2), losses=(0.1, 2.0, 0.0, 5.0), said=(1, 2, 1, 2)), NAMED, "“es”")
     assert "2 words, each hidden alone, change the choice: “tired” (then “sie”, −5.0 nats), “dog” (then “sie”" in both
+
+
+def test_the_table_says_of_each_word_when_it_is_hidden_and_what_that_costs() -> None:
+    written = numbers(explained((3, 1, 0, 2), losses=(0.1, 2.0, 0.0, 5.0), said=(1, 1, 1, 2))).decode("utf-8-sig")
+    rows = list(csv.DictReader(written.splitlines()))
+    assert [(row["text"], row["hidden_as"]) for row in rows] == list(zip(WORDS, "3241", strict=True))
+    assert [float(rows[1][name]) for name in ("score", "choice_nats_before", "choice_nats", "alone_nats")] == [
+        1, -4, -6, -2,
+    ]  # fmt: skip
+    assert [row["alone_says"] for row in rows] == ["▁es", "▁es", "▁es", "▁sie"]
 
 
 @pytest.mark.parametrize(("order", "rank"), [((3, 1, 0, 2), 1), ((1, 3, 0, 2), 2), ((0, 1, 2, 3), 4)])
