@@ -112,6 +112,8 @@ def test_the_film_shows_what_is_computed_so_far_and_hovering_tells_python_nothin
     until(lambda: 0 < hidden.count() < first, "one more step is shown")
     page.keyboard.press("End")
     expect(hidden).to_have_count(0)
+    # Python hears of the last step a moment later.
+    page.wait_for_timeout(500)
     settled(page)
     before = sent()
     assert before, "messages are counted"

@@ -29,6 +29,11 @@ export class CellScene extends HeadScene {
     return { score: [0], weight: [1], value: [2] };
   }
 
+  /** @returns {[number, number]} */
+  get span() {
+    return [this.columns.start, this.columns.end];
+  }
+
   /** The component that is looked at; -1 for none. */
   get component() {
     return -1;
@@ -100,7 +105,7 @@ export class NumberScene extends CellScene {
   }
 
   get groups() {
-    return { score: [0], weight: [2], value: [3] };
+    return { score: [0], product: [1], weight: [2], value: [3] };
   }
 
   get component() {

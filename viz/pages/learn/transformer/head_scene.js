@@ -9,11 +9,12 @@ import { shortened } from "./lit_tokens.js";
 import { BESIDE, BESIDE_FROM, LYING_FROM } from "./machine_layout.js";
 import { exactNumber, KeyColumns, noteAt, placeIn, stepWords } from "./row_pictures.js";
 import { StepPictures } from "./row_steps.js";
-import { bandOf } from "./zoom.js";
+import { groupOf } from "./shapes.js";
 
 /** @import { Point } from "../../../pictures/shared/items.js" */
 /** @import { Range } from "./row_pictures.js" */
 /** @import { Path, RowData } from "./row_steps.js" */
+/** @import { Rows } from "./shapes.js" */
 /** @typedef {import("./walk.js").Walk} Walk */
 
 export class HeadScene {
@@ -22,6 +23,7 @@ export class HeadScene {
   /** The column that is lit. */
   lit = -1;
   /** Whether all of its rows are drawn. */ isWhole = false;
+  /** What of them is painted. @type {Rows | undefined} */ read;
 
   summary = element("div", "summary");
   heads = element("div", { className: "keys", role: "toolbar" });
@@ -71,19 +73,31 @@ export class HeadScene {
     return this.tokens.findIndex((token) => token.contains(/** @type {Node} */ (target)));
   }
 
-  /** What another scene of rows shows too. */
-  bands() {
-    const [above, , below] = /** @type {HTMLElement[]} */ ([...this.machine.element.children]);
-    const bands = new Map([
-      ["above", bandOf([above])],
-      ["below", bandOf([below])],
-    ]);
-    bands.set("ground", bandOf([this.ground, this.into])).set("keys", bandOf([this.heads]));
-    for (const [name, at] of Object.entries(this.groups)) {
-      const rows = at.map((row) => /** @type {HTMLElement} */ (this.list.children[row]));
-      bands.set(name, bandOf(rows));
-    }
-    return bands;
+  /** Read what is painted of its rows on a way. */
+  ready() {
+    const { pen } = this.walk.zoom.unfolding;
+    const { list, heads, machine } = this;
+    const rows = /** @type {HTMLElement} */ (machine.rows);
+    const lines = Object.entries(this.groups).map(([name, steps]) => {
+      const parts = steps.map((step) => list.children[step]);
+      return /** @type {const} */ ([name, groupOf(parts, rows, pen)]);
+    });
+    const groups = { ...Object.fromEntries(lines), keys: groupOf([heads], rows, pen) };
+    this.read = { part: `${this.kind} ${machine.place.head}`, span: this.span, groups };
+  }
+
+  /** Where the layer of a machine lies, and its rows if they are of the same head. @param {LayerMachine} machine */
+  lies(machine) {
+    const lying = this.machine.lies(machine);
+    const { site, head } = this.machine.place;
+    const isSame = site === machine.place.site && head === machine.place.head;
+    return lying && { ...lying, rows: isSame ? this.read : undefined };
+  }
+
+  /** Where the weight lies that is looked at. @returns {Range} */
+  get span() {
+    const left = this.columns.left(this.data.followed);
+    return [left, left + this.columns.step];
   }
 
   /** Which of its rows are the score, the weight, and what that takes. @returns {Record<string, number[]>} */

@@ -8,7 +8,7 @@ import { clamp, element, tokenElement, zoomOf } from "../../../pictures/shared/p
 import { shortened } from "./lit_tokens.js";
 import { kindsOf } from "./machine_drawing.js";
 import { BESIDE_FROM, LYING_FROM, mixed, openLayer, STACKED_BELOW } from "./machine_layout.js";
-import { bulb, isNormed, LEAST_WEIGHT, normRing, ribbon, river, wedge } from "./machine_shapes.js";
+import { bulb, isNormed, LEAST_WEIGHT, normRing, river, stream, wedge } from "./machine_shapes.js";
 import { shortWeight } from "./row_pictures.js";
 import { inSvg, shape } from "./shapes.js";
 import { underWords, written } from "./written.js";
@@ -26,6 +26,9 @@ const NAMED_FROM_HEIGHT = 13;
 const NORM_BAR = 34;
 /** A stratum that is higher opens into rows; so much higher its river is gone. */
 const [HIGHEST_STRATUM, ROWS_FROM] = [40, 160];
+
+/** How far the rows of a head stand in its place, which is so high. @param {number} height */
+export const openedOf = (height) => clamp(0, (height - HIGHEST_STRATUM) / ROWS_FROM, 1);
 
 const TITLES = () => ({
   self: _("Self-attention"),
@@ -179,20 +182,24 @@ export class LayerMachine {
     this.put(top, foot, shape("rect", { ...box, class: `model-slab ${kind}` }));
   }
 
+  /** Under rows. @param {OpenLayer} placed @param {number} top @param {number} foot */
+  ground({ left, pitch, columns }, top, foot) {
+    const box = { y: top - 2, height: foot - top + 4 };
+    const [, kind] = this.place.site.split(".");
+    return [
+      shape("rect", { ...box, x: left - 3, width: pitch * columns + 6, class: `model-slab ${kind}` }),
+      shape("rect", { ...box, x: left + (this.column + 0.2) * pitch, width: pitch * 0.6, class: "rows-stream" }),
+    ];
+  }
+
   /** The stream of a column from below to above. @param {number} column */
   stream(column) {
     const { bodies, tokens } = this.placed;
     const { layer } = this.place;
-    /** @type {[number, number][]} */
-    const points = [[tokens, this.half(this.columns.length(this.stack, layer, column))]];
-    for (const { kind, top } of bodies) {
-      const of = this.columns.added(this.stack, layer, kind, column);
-      if (of)
-        points.push([top + 12, this.half(of.before)], [top, this.half(of.summed)], [top - 2, this.half(of.after)]);
-    }
-    points.push([0, points[points.length - 1][1]]);
+    const all = bodies.map((body) => ({ ...body, of: this.columns.added(this.stack, layer, body.kind, column) }));
+    const begin = this.columns.length(this.stack, layer, column);
+    const d = stream(this.x(column), { top: 0, foot: tokens }, all, (norm) => this.half(norm), begin);
     const look = { class: column === this.column ? "followed" : "" };
-    const d = ribbon(this.x(column), points);
     this.put(0, tokens, shape("g", look, shape("path", { d, class: "model-stream" })));
   }
 
@@ -282,7 +289,7 @@ export class LayerMachine {
     const middle = (top + foot) / 2;
     const isNarrow = this.walk.width < STACKED_BELOW;
     // The whole model shows the strongest one; rows stand in the place of an open one.
-    const opened = isOpen && this.rows ? clamp(0, (foot - top - HIGHEST_STRATUM) / ROWS_FROM, 1) : 0;
+    const opened = isOpen && this.rows ? openedOf(foot - top) : 0;
     const alpha = (isStrongest ? 1 : unfolded) * (1 - opened);
     if (foot - top >= NAMED_FROM_HEIGHT) {
       const label = `${isStrongest ? "★ " : ""}H${head + 1}`;

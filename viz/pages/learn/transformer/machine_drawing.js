@@ -4,7 +4,7 @@ import { svg } from "../../../pictures/shared/drawing.js";
 import { _ } from "../../../pictures/shared/messages.js";
 import { clamp } from "../../../pictures/shared/picture.js";
 import { columnMiddle, laneOf } from "./machine_layout.js";
-import { bulb, isNormed, lanePath, normRing, ribbon, smooth, throughLayer, wedge } from "./machine_shapes.js";
+import { bulb, isNormed, lanePath, normRing, smooth, stream, wedge } from "./machine_shapes.js";
 import { imageAddress } from "./pixel_image.js";
 
 /** @import { Kind, Machine, Placed } from "./machine_layout.js" */
@@ -61,8 +61,8 @@ export class MachineDrawing {
     const x = this.x(stack, column);
     const bodies = placed.bodies.map((body) => ({ ...body, of: columns.added(stack, layer, body.kind, column) }));
     const half = (/** @type {number | undefined} */ norm) => this.half(norm);
-    const points = throughLayer(placed, bodies, half, columns.length(stack, layer, column));
-    const parts = [svg("path", { d: ribbon(x, points), class: "model-stream" })];
+    const d = stream(x, placed, bodies, half, columns.length(stack, layer, column));
+    const parts = [svg("path", { d, class: "model-stream" })];
     if (machine.pitch < DETAILED_FROM) return parts;
     for (const { kind, of, top, foot } of bodies) {
       if (kind === "feed_forward") {

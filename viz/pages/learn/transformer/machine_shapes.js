@@ -108,20 +108,18 @@ export function smooth(points) {
 }
 
 /**
- * The half widths of a stream through a layer, from its foot to its top: what is added widens it, a norm after the sum
- * makes it as wide as what goes on.
- * @param {{ top: number, foot: number }} layer @param {{ top: number, foot: number, of: Added | null }[]} bodies @param {(norm?: number) => number} half @param {number | undefined} begin
- * @returns {[y: number, half: number][]}
+ * A stream through a layer, from its foot to its top: what is added widens it, a norm after the sum makes it as wide as
+ * what goes on.
+ * @param {number} x @param {{ top: number, foot: number }} layer @param {{ top: number, foot: number, of: Added | null }[]} bodies @param {(norm?: number) => number} half @param {number | undefined} begin
  */
-export function throughLayer({ top, foot }, bodies, half, begin) {
+export function stream(x, { top, foot }, bodies, half, begin) {
   /** @type {[number, number][]} */
   const points = [[foot, half(begin)]];
   for (const { of, ...body } of bodies) {
     if (!of) continue;
-    const rise = (body.foot - body.top) * 0.45;
-    points.push([body.top + rise, half(of.before)], [body.top, half(of.summed)]);
-    if (isNormed(of)) points.push([body.top - 1, half(of.after)]);
+    const rise = Math.min((body.foot - body.top) * 0.45, 12);
+    points.push([body.top + rise, half(of.before)], [body.top, half(of.summed)], [body.top - 1, half(of.after)]);
   }
   points.push([top, points[points.length - 1][1]]);
-  return points;
+  return ribbon(x, points);
 }

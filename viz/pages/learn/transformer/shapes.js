@@ -1,14 +1,18 @@
 // Shapes as plain data: at rest they are an SVG; while the picture moves they are painted on a canvas in each frame, in the
 // styles that the page gives that SVG.
 import { svg } from "../../../pictures/shared/drawing.js";
+import { zoomOf } from "../../../pictures/shared/picture.js";
 
 /** @import { Attributes } from "../../../pictures/shared/drawing.js" */
 /** @import { Placing } from "./written.js" */
 /** `source`: the element that it was taken from. @typedef {{ tag: keyof SVGElementTagNameMap, look: Attributes, parts: Shape[], source?: SVGElement }} Shape */
-/** Words at a point: see `written`. @typedef {{ text: string | (Node | string)[], x: number, y: number, look: string, placing?: Placing, alpha?: number }} Word */
-/** @typedef {{ isHidden: boolean, fill: string, stroke: string, width: number, alpha: number, font: string, colour: string }} Ink */
+/** Words at a point: see `written`. @typedef {{ text: string | (Node | string)[], x: number, y: number, look: string, placing?: Placing, alpha?: number, own?: Ink }} Word */
+/** @typedef {{ isHidden: boolean, fill: string, stroke: string, faint: number, dash: number[], width: number, alpha: number, font: string, colour: string }} Ink `faint`: how strong its stroke is */
 /** @typedef {[x: number, y: number, width: number, height: number]} Box */
 /** What is painted: a path, or an image in a box. @typedef {{ path: Path2D, ink: Ink, alpha: number, width: number, image?: SVGImageElement, box: Box, reach: Box | null }} Mark `reach`: it lies within */
+/** Drawings of the page. @typedef {{ x: number, y: number, marks: Mark[], words: Word[] }} Drawn */
+/** Rows of a head that tell of one thing. @typedef {{ top: number, foot: number, drawn: Drawn[] }} Group */
+/** All rows, in the `part` of a layer that is their head; `span`: where the weight lies that is looked at. @typedef {{ part: string, span: [number, number], groups: Record<string, Group> }} Rows */
 
 /** @param {keyof SVGElementTagNameMap} tag @param {Attributes} look @param {Shape[]} parts @returns {Shape} */
 export const shape = (tag, look, ...parts) => ({ tag, look, parts });
@@ -50,15 +54,23 @@ export class Pen {
 
   /** @param {Element} element in the page */
   inkOf(element) {
-    const { visibility, fill, stroke, strokeWidth, opacity, fontWeight, fontSize, fontFamily, color } =
-      getComputedStyle(element);
+    const look = getComputedStyle(element);
+    const { visibility, fill, stroke, strokeWidth, opacity, fontWeight, fontSize, fontFamily, color } = look;
     return {
       isHidden: visibility === "hidden",
-      ...{ fill, stroke, colour: color },
+      ...{ fill, stroke, colour: color, faint: Number(look.strokeOpacity) },
+      dash: look.strokeDasharray.split(",").map(parseFloat).filter(Number.isFinite),
       width: stroke === "none" ? 0 : parseFloat(strokeWidth),
       alpha: Number(opacity),
       font: `${fontWeight} ${fontSize} ${fontFamily}`,
     };
+  }
+
+  /** What an element looks like that has a colour of its own, and all like it. @param {Element} element @param {string} key */
+  inkOfOne(element, key) {
+    const ink = this.inks.get(key) ?? this.inkOf(element);
+    this.inks.set(key, ink);
+    return ink;
   }
 
   /** What words look like, or a shape. @param {string} key */
@@ -90,7 +102,9 @@ export class Pen {
   marks(shapes, around = [], alpha = 1, reach = null) {
     return Array.from(shapes).flatMap(({ tag, look, parts, source }) => {
       const classes = [...around, String(look.class ?? "")];
-      const ink = look.style && source ? this.inkOf(source) : this.kept([...classes, tag].join("|"));
+      const key = [...classes, tag].join("|");
+      const own = look.style || look.fill ? source : null;
+      const ink = own ? this.inkOfOne(own, `${key} ${look.fill} ${look.style}`) : this.kept(key);
       if (ink.isHidden) return [];
       const strength = alpha * ink.alpha * Number(look.opacity ?? 1);
       // Its first shape is the ground of all.
@@ -101,8 +115,17 @@ export class Pen {
       // What is there for the pointer alone.
       if (!image && !(width && ink.stroke !== "none") && NOTHING.includes(ink.fill)) return [];
       const box = boxOf({ look });
-      const own = tag === "rect" ? box : null;
-      return [{ path: pathOf(tag, look), ink, alpha: strength, width, image, box, reach: reach ?? own }];
+      return [
+        {
+          path: pathOf(tag, look),
+          ink,
+          alpha: strength,
+          width,
+          image,
+          box,
+          reach: reach ?? (tag === "rect" ? box : null),
+        },
+      ];
     });
   }
 
@@ -118,6 +141,8 @@ export class Pen {
         context.fill(path);
       }
       if (ink.stroke === "none" || !width) continue;
+      context.globalAlpha *= ink.faint;
+      context.setLineDash(ink.dash);
       context.strokeStyle = ink.stroke;
       context.lineWidth = width;
       context.stroke(path);
@@ -125,13 +150,13 @@ export class Pen {
   }
 
   /** Words are as large wherever they are. @param {Word} word @param {number} x @param {number} y @param {number} [alpha] */
-  write({ text, look, placing = {}, alpha: own = 1 }, x, y, alpha = 1) {
+  write({ text, look, placing = {}, alpha: part = 1, own }, x, y, alpha = 1) {
     const { context } = this;
-    const ink = this.kept(`${look}|span`);
-    if (ink.isHidden || alpha * own < 0.02) return;
+    const ink = own ?? this.kept(`${look}|span`);
+    if (ink.isHidden || alpha * part < 0.02) return;
     const { anchor = "start", angle = 0, ink: colour } = placing;
     context.save();
-    context.globalAlpha = alpha * own * ink.alpha;
+    context.globalAlpha = alpha * part * ink.alpha;
     context.font = ink.font;
     context.fillStyle = colour ?? ink.colour;
     context.textBaseline = "middle";
@@ -142,6 +167,44 @@ export class Pen {
     context.fillText(words.join(""), 0, 0);
     context.restore();
   }
+}
+
+/** Rows of the page: drawings with their words, boxes, and other words where they stand. @param {Element[]} parts @param {HTMLElement} within @param {Pen} pen @returns {Group} */
+export function groupOf(parts, within, pen) {
+  const zoom = zoomOf(within);
+  const origin = within.getBoundingClientRect();
+  /** @param {Element | Range} part @returns {Box} */
+  const placeOf = (part) => {
+    const { x, y, width, height } = part.getBoundingClientRect();
+    return /** @type {Box} */ ([x - origin.x, y - origin.y, width, height].map((size) => size / zoom));
+  };
+  const find = (/** @type {string} */ names) =>
+    parts.flatMap((part) => [...(part.matches(names) ? [part] : []), ...part.querySelectorAll(names)]);
+  const drawn = find(".picture svg").map((drawing) => {
+    const [x, y] = placeOf(drawing);
+    const words = /** @type {Iterable<HTMLElement>} */ (drawing.parentElement?.querySelectorAll(".written") ?? []);
+    return { x, y, marks: pen.marks(Array.from(drawing.children, fromSvg)), words: Array.from(words, fromSpan) };
+  });
+  const marks = find(".keys, .cell-chain li").map((part) => {
+    const { backgroundColor: fill, borderTopColor: stroke, borderTopWidth, borderRadius } = getComputedStyle(part);
+    const [box, width] = [placeOf(part), parseFloat(borderTopWidth)];
+    const path = new Path2D();
+    path.roundRect(...box, parseFloat(borderRadius));
+    return { path, ink: { ...pen.inkOf(part), fill, stroke }, alpha: 1, width, box, reach: box };
+  });
+  const words = find(".key, .cell-chain :is(span, b), .number-equation").flatMap((part) => {
+    const text = document.createRange();
+    text.selectNodeContents(part);
+    const [x, y, width, height] = placeOf(text);
+    const [angle, own] = [part.closest(".leaning") ? -60 : 0, pen.inkOf(part)];
+    // Words of several lines come with the scene.
+    if (!angle && height > 2 * parseFloat(getComputedStyle(part).fontSize)) return [];
+    const placing = { anchor: /** @type {const} */ ("middle"), angle };
+    return [{ text: part.textContent ?? "", x: x + width / 2, y: y + height / 2, look: "", placing, own }];
+  });
+  const boxes = parts.map(placeOf);
+  const [top, foot] = [Math.min(...boxes.map(([, y]) => y)), Math.max(...boxes.map(([, y, , height]) => y + height))];
+  return { top, foot, drawn: [...drawn, { x: 0, y: 0, marks, words }] };
 }
 
 /** The classes of shapes, each with those around it and its tag. @param {Iterable<Shape>} shapes @param {string[]} around @returns {string[]} */
@@ -173,6 +236,7 @@ const boxOf = ({ look: { x = 0, y = 0, width = 0, height = 0 } }) => [
 /** @param {string} tag @param {Attributes} look */
 function pathOf(tag, look) {
   if (tag === "path") return new Path2D(String(look.d));
+  if (tag === "line") return new Path2D(`M${look.x1} ${look.y1}L${look.x2} ${look.y2}`);
   const path = new Path2D();
   const { r = 0, rx = r, ry = r } = look;
   if (tag === "rect") path.roundRect(...boxOf({ look }), +rx);

@@ -1,19 +1,25 @@
 // The way between the whole model, a layer and its head, painted in each frame from the layout: closed and opened it has the
 // same parts, and between the two it is as far from one as the zoom is. Around the layer the model grows with it.
 import { clamp, pixelRatio, zoomOf } from "../../../pictures/shared/picture.js";
+import { openedOf } from "./layer_machine.js";
 import { mixed, partsOf } from "./machine_layout.js";
 import { Pen } from "./shapes.js";
 
 /** @import { OpenLayer } from "./machine_layout.js" */
-/** @import { Mark, Word } from "./shapes.js" */
-/** @import { Bands } from "./zoom.js" */
+/** @import { Mark, Rows, Word } from "./shapes.js" */
 /** @typedef {import("./layer_machine.js").LayerMachine} LayerMachine */
-/** A layer as it lies in the page; `around`: what else is there, in its drawing where the layer begins at `top`. @typedef {{ placed: OpenLayer, x: number, y: number, around?: { marks: Mark[], words: Word[], top: number } }} Lying */
+/** A layer as it lies in the page; `around`: what else is there, in its drawing where the layer begins at `top`. @typedef {{ placed: OpenLayer, x: number, y: number, around?: { marks: Mark[], words: Word[], top: number }, rows?: Rows }} Lying */
+/** A layer that is opened on the way, or closed, where the two scenes have it. @typedef {{ machine: LayerMachine, closed: Lying, opened: Lying }} Opening */
 
-/** Where what lies around a layer fades, and its words. */
+/** Where what lies around a layer fades, and its words. @type {[number, number][]} */
 const [FADES, WORDS_FADE] = [
   [0.4, 0.9],
   [0.05, 0.4],
+];
+/** Where rows of one weight come, and words of rows. @type {[number, number][]} */
+const [COMES, WORDS_COME] = [
+  [0.1, 0.6],
+  [0.6, 0.95],
 ];
 
 /** A part may be drawn so much beside its ground. */
@@ -26,7 +32,7 @@ export const eased = (from, to, value) => {
 };
 
 export class Unfolding {
-  /** @type {{ machine: LayerMachine, closed: Lying, opened: Lying } | null} */ way = null;
+  /** @type {Opening | null} */ way = null;
   /** Device pixels for each of the holder's own. */ ratio = 1;
 
   /** @param {HTMLElement} holder of the scenes */
@@ -81,6 +87,7 @@ export class Unfolding {
     const { parts, words } = machine.drawn(placed);
     this.pen.paint(this.pen.marks(parts.map((part) => part.shape)));
     for (const word of words) this.pen.write(word, word.x, word.y);
+    if (opened.rows) this.paintRows(placed, x, y, far);
   }
 
   /** Count from a point, so many times as large. @param {number} x @param {number} y @param {number} [across] @param {number} [down] */
@@ -89,10 +96,96 @@ export class Unfolding {
     this.pen.context.setTransform(ratio * across, 0, 0, ratio * down, ratio * x, ratio * y);
   }
 
+  /**
+   * Where drawings of rows lie: those of one weight in its column, which opens over all others.
+   * @param {OpenLayer} placed @param {number} x @param {number} y @param {number} far @param {{ top: number, foot: number }} head
+   */
+  rowsAt(placed, x, y, far, { top, foot }) {
+    const { closed, opened } = /** @type {Opening} */ (this.way);
+    const inner = /** @type {Rows} */ (opened.rows);
+    const outer = closed.rows;
+    const { canvas } = this.pen;
+    const high = canvas.height / this.ratio - y - top;
+    const fit = placed.pitch / opened.placed.pitch;
+    const span = mixed(outer?.span ?? inner.span, inner.span, far);
+    const here = { rows: inner, height: heightOfRows(opened.placed, inner), said: eased(...WORDS_COME, far) };
+    const leaves = { alpha: 1 - eased(...FADES, far), said: 1 - eased(...WORDS_FADE, far) };
+    const sides = outer
+      ? [
+          { rows: outer, height: heightOfRows(closed.placed, outer), ...leaves },
+          { ...here, alpha: eased(...COMES, far) },
+        ]
+      : [{ ...here, alpha: openedOf(foot - top) }];
+    return sides.flatMap(({ rows, alpha, said }) =>
+      Object.entries(rows.groups).flatMap(([name, group]) => {
+        const room = group.foot - group.top;
+        const isName = name === "keys";
+        const ends = sides.map(({ rows: { groups }, height }) => {
+          // Names of keys are at the foot of all; what only one has lies between the score and what is made of it.
+          if (isName) return [height - room, height];
+          return [groups[name]?.top ?? groups.score.top, groups[name]?.foot ?? groups.score.top];
+        });
+        const shrunk = (foot - top) / here.height;
+        const [begins, till] = outer ? mixed(ends[0], ends[1], far) : ends[0].map((edge) => edge * shrunk);
+        if (!isName && (till < -top - y || begins > high)) return [];
+        const down = (till - begins) / room;
+        // They stay in the window.
+        const risen = isName ? Math.min(0, high - till) : 0;
+        const wider = isName ? 1 : (span[1] - span[0]) / (rows.span[1] - rows.span[0]);
+        const begin = placed.left + ((isName ? 0 : span[0] - rows.span[0] * wider) - opened.placed.left) * fit;
+        // Words that both have, at the same place, stay.
+        const twins = wider === 1 ? (rows === inner ? outer : inner)?.groups[name]?.drawn : null;
+        const both = new Set(twins?.flatMap(({ words }) => words.map(({ text }) => text)));
+        const now = Number((rows === inner) === far >= 0.5);
+        const saidOf = (/** @type {Word} */ { text }) => (both.has(text) ? now : said);
+        const at = { across: wider * fit, down, begin: x + begin, shift: y + top + begins + risen - group.top * down };
+        return group.drawn.map((drawn) => ({ drawn, alpha, saidOf, ...at }));
+      }),
+    );
+  }
+
+  /** The rows of a head, where its stratum is. @param {OpenLayer} placed @param {number} x @param {number} y @param {number} far */
+  paintRows(placed, x, y, far) {
+    const { machine, opened } = /** @type {Opening} */ (this.way);
+    const { pen } = this;
+    const { context } = pen;
+    const head = partOf(placed, /** @type {Rows} */ (opened.rows));
+    const { top, foot } = head;
+    const all = this.rowsAt(placed, x, y, far, head);
+    const { left, pitch, columns } = placed;
+    const box = /** @type {const} */ ([x + left - 3, y + top, pitch * columns + 6, foot - top]);
+    this.at(0, 0);
+    context.save();
+    context.beginPath();
+    context.rect(...box);
+    context.clip();
+    context.globalCompositeOperation = "destination-out";
+    context.globalAlpha = openedOf(foot - top);
+    context.fillRect(...box);
+    context.globalCompositeOperation = "source-over";
+    this.at(x, y);
+    pen.paint(pen.marks(machine.ground(placed, top, foot)), openedOf(foot - top));
+    for (const { drawn, alpha, across, down, begin, shift } of all) {
+      this.at(begin + drawn.x * across, shift + drawn.y * down, across, down);
+      if (alpha > 0.02) pen.paint(drawn.marks, alpha);
+    }
+    context.restore();
+    this.at(0, 0);
+    const isIn = (/** @type {number} */ at, { left, pitch, columns } = placed) =>
+      at > left && at < left + pitch * columns;
+    for (const { drawn, saidOf, across, down, begin, shift } of all)
+      for (const word of drawn.words) {
+        const at = begin + (drawn.x + word.x) * across;
+        // Those of other columns leave with these.
+        if (isIn(at - x) || !isIn(drawn.x + word.x, opened.placed))
+          pen.write(word, at, shift + (drawn.y + word.y) * down, saidOf(word));
+      }
+  }
+
   /** What is above the layer, below it and beside it. @param {OpenLayer} placed @param {number} x @param {number} y @param {number} far */
   paintAround(placed, x, y, far) {
     const { around, placed: closed } = /** @type {NonNullable<typeof this.way>} */ (this.way).closed;
-    const alpha = 1 - eased(FADES[0], FADES[1], far);
+    const alpha = 1 - eased(...FADES, far);
     if (!around || alpha < 0.02) return;
     const { context, canvas } = this.pen;
     const [wide, high] = [canvas.width, canvas.height].map((side) => side / this.ratio);
@@ -126,7 +219,7 @@ export class Unfolding {
       context.restore();
     }
     this.at(0, 0);
-    const said = 1 - eased(WORDS_FADE[0], WORDS_FADE[1], far);
+    const said = 1 - eased(...WORDS_FADE, far);
     for (const word of around.words) {
       const { shift, by } = word.y < before ? above : word.y < before + closed.height ? beside : below;
       this.pen.write(word, begin + word.x * scale, shift + word.y * by, said);
@@ -134,14 +227,25 @@ export class Unfolding {
   }
 }
 
-/** Where the parts of a layer lie, by name. @param {Lying} lying @param {Element} holder @returns {Bands} */
-export function bandsOf({ placed, x, y }, holder) {
+/** The head that rows are of. @param {OpenLayer} placed @param {Rows} rows @returns {{ top: number, foot: number }} */
+const partOf = (placed, { part }) => new Map(partsOf(placed)).get(part) ?? { top: 0, foot: 1 };
+
+/** @param {OpenLayer} placed @param {Rows} rows */
+function heightOfRows(placed, rows) {
+  const { top, foot } = partOf(placed, rows);
+  return foot - top;
+}
+
+/** @param {Lying} lying @param {{ x: number, y: number }} by @returns {Lying} */
+export const moved = ({ x, y, ...lying }, by) => ({ ...lying, x: x + by.x, y: y + by.y });
+
+/** Where the parts of a layer lie in the page, by name; rows first, which lie within one. @param {Lying} lying @param {Element} holder */
+export function boxesOf({ placed, x, y, rows }, holder) {
   const zoom = zoomOf(holder);
   const [left, width] = [x + placed.left * zoom, placed.pitch * placed.columns * zoom];
-  return new Map(
-    partsOf(placed).map(([name, { top, foot }]) => {
-      const box = new DOMRect(left, y + top * zoom, width, (foot - top) * zoom);
-      return [name, { box, elements: [] }];
-    }),
-  );
+  const above = rows ? partOf(placed, rows).top : 0;
+  const inner = Object.entries(rows?.groups ?? {}).map(([name, { top, foot }]) => [name, top + above, foot + above]);
+  const outer = partsOf(placed).map(([name, { top, foot }]) => [name, top, foot]);
+  const all = /** @type {[string, number, number][]} */ ([...inner, ...outer]);
+  return new Map(all.map(([name, top, foot]) => [name, new DOMRect(left, y + top * zoom, width, (foot - top) * zoom)]));
 }

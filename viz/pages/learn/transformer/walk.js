@@ -56,9 +56,9 @@ import { isStill, nearest, TURN_MS, Zoom } from "./zoom.js";
  *   streams: Record<string, number[][]>, written: string[], read: string[], text: string, weights: Record<string, number[]>,
  * }} Changed another run at the same places: with a head changed, or over the reference, which is its text
  * @typedef {{ element: HTMLElement, draw(): void, arrive?(): void, tell?(event: PointerEvent): void,
- *   picture?: HTMLElement, isWhole?: boolean, machine?: LayerMachine | null, bands?(): import("./zoom.js").Bands,
+ *   picture?: HTMLElement, isWhole?: boolean, machine?: LayerMachine | null,
  *   lies?(machine: LayerMachine): import("./unfolding.js").Lying | undefined, ready?(): void,
- * }} Scene it arrives when it is laid out; `isWhole`: whether all that moves is drawn; `bands`: what another scene of rows shows too; `lies`: where the layer lies that a machine shows, once what is around it is `ready`
+ * }} Scene it arrives when it is laid out; `isWhole`: whether all that moves is drawn; `lies`: where the layer lies that a machine shows, once what is painted with it is `ready`
  */
 
 /** A scene with the place that it is of, and what it was drawn of. @typedef {{ scene: Scene, place: Place, drawn: string, depth: string }} Shown */
@@ -387,13 +387,13 @@ export class Walk extends PlayerView {
     while (fades && scene.isWhole === false);
     this.zoom.lay(scene.element);
     const last = this.crossed?.scene;
-    // Of a layer that opens, or a head; scenes of rows have these in common.
-    const [outer, { machine } = {}] = isDeeper ? [last, scene] : [scene, last];
-    if (fades && machine) {
-      this.zoom.unfolding.meet(machine);
-      outer?.ready?.();
+    const [outer, inner] = isDeeper ? [last, scene] : [scene, last];
+    const machine = inner?.machine;
+    if (fades && machine) this.zoom.unfolding.meet(machine);
+    for (const each of fades ? [outer, inner] : []) {
+      if (machine) each?.ready?.();
+      if (!(await this.isNext(scene))) return;
     }
-    if (fades && !(await this.isNext(scene))) return;
     const top = fades ? this.holder.getBoundingClientRect().y : 0;
     this.tooltip.hide();
     this.zoom.show(scene.element);
@@ -403,13 +403,12 @@ export class Walk extends PlayerView {
     scene.arrive?.();
     // What had the focus is gone; keys, and the wheel, still mean the picture.
     if (hadFocus && !scene.element.matches(":focus-within")) this.root.focus({ preventScroll: true });
-    if (!fades || !last) return this.zoom.cross(null, isDeeper);
-    const [closed, opened] = machine ? [outer?.lies?.(machine), machine.lies(machine)] : [];
+    if (!fades || !last) return this.zoom.cross(false, isDeeper);
+    const [closed, opened] = machine ? [outer?.lies?.(machine), inner.lies?.(machine)] : [];
     const opening = machine && closed && opened ? { machine, closed, opened } : null;
-    const bands = opening ? [] : [last.bands?.(), scene.bands?.()];
     // What is above the scenes may have moved them.
     const { y } = this.holder.getBoundingClientRect();
-    this.zoom.cross([bands[0] ?? new Map(), bands[1] ?? new Map()], isDeeper, opening, top - y);
+    this.zoom.cross(true, isDeeper, opening, top - y);
   }
 
   /** What the film is led by belongs to the whole model. */

@@ -3,10 +3,10 @@
 // (`unfolding.js`); the rows of a head lie in their place in it, and on one another.
 import { consume } from "../../../pictures/shared/items.js";
 import { clamp, zoomOf } from "../../../pictures/shared/picture.js";
-import { bandsOf, eased, Unfolding } from "./unfolding.js";
+import { boxesOf, eased, moved, Unfolding } from "./unfolding.js";
 
 /** @import { Point } from "../../../pictures/shared/items.js" */
-/** @import { LayerMachine, Lying } from "./unfolding.js" */
+/** @import { Opening } from "./unfolding.js" */
 /**
  * What the zoom asks of the picture: whether there is a scene within and around the shown one, and to go there; to be again
  * where it came from; how high the drawing is; and which scene stays in the page unseen, for it is large and comes back.
@@ -15,10 +15,6 @@ import { bandsOf, eased, Unfolding } from "./unfolding.js";
  *   height(): number, keeps(scene: Element): boolean,
  * }} Act
  */
-/** What two scenes show too: where it lies, and what of the scene moves with it. @typedef {{ box: DOMRect, elements: Iterable<HTMLElement> }} Band */
-/** @typedef {Map<string, Band>} Bands */
-/** A part that moves, where it lies by itself. @typedef {{ element: HTMLElement, x: number, y: number, from: DOMRect, pair: Pair }} Mover */
-/** A layer that is opened on the way, or closed, where the two scenes have it. @typedef {{ machine: LayerMachine, closed: Lying, opened: Lying }} Opening */
 /** One thing in the scene before and in the shown one, there where the pointer keeps its place. @typedef {{ before: DOMRect, shown: DOMRect }} Pair */
 
 /** Natural logarithms of a pixel that a wheel is turned by; a turn counts for so many pixels at most. */
@@ -43,7 +39,7 @@ export const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matc
 export class Zoom {
   /** @type {HTMLElement | null} */ shown = null;
   /** The scene that was shown before. @type {HTMLElement | null} */ before = null;
-  /** How far the way from that one is, where it leads, and what moves. @type {{ far: number, to: number, isDeeper: boolean, movers: Mover[], offset: { x: number, y: number }, zoom: number, at: number, ms: number } | null} */ way =
+  /** How far the way from that one is, where it leads. @type {{ far: number, to: number, isDeeper: boolean, offset: { x: number, y: number }, at: number, ms: number } | null} */ way =
     null;
   /** What a wheel asks for while the next scene is not yet there. @type {{ point: Point, to: number, isDeeper: boolean, until: number } | null} */ turn =
     null;
@@ -188,44 +184,38 @@ export class Zoom {
     this.before = before !== element ? before : null;
   }
 
-  /** Lead from the scene before to the one that is shown: at once, or frame by frame. @param {[Bands, Bands] | null} bands of both @param {boolean} isDeeper @param {Opening | null} [opening] @param {number} [fell] how much lower the scene before was, a moment ago */
-  cross(bands, isDeeper, opening = null, fell = 0) {
+  /** Lead from the scene before to the one that is shown: at once, or frame by frame. @param {boolean} fades @param {boolean} isDeeper @param {Opening | null} [opening] @param {number} [fell] how much lower the scene before was, a moment ago */
+  cross(fades, isDeeper, opening = null, fell = 0) {
     const { before, shown, turn, waits } = this;
     this.turn = null;
     // One turn leads one depth, at once too.
     if (isStill()) this.restsUntil = performance.now() + TURN_MS;
     if (!before || !shown) return;
-    if (!bands || isStill()) return this.end();
+    if (!fades || isStill()) return this.end();
     const isTurned = turn !== null && waits;
-    if (opening) this.addParts(bands, opening, isDeeper);
-    const pairs = [...bands[0]].flatMap(([name, { box }]) => {
-      const same = bands[1].get(name);
-      return same ? [{ name, before: moved(box, { x: 0, y: fell }), shown: same.box }] : [];
-    });
-    const offset = isTurned ? offsetAt(turn.point, pairs) : { x: 0, y: 0 };
-    const movers = pairs.flatMap((pair) =>
-      bands.flatMap((own) => {
-        const { box: from, elements } = /** @type {Band} */ (own.get(pair.name));
-        return Array.from(elements, (element) => {
-          const { x, y } = element.getBoundingClientRect();
-          return { element, x, y, from, pair: { before: pair.before, shown: moved(pair.shown, offset) } };
-        });
-      }),
-    );
+    let offset = { x: 0, y: 0 };
     // What is to be measured first, for what is written has all laid out anew.
-    const zoom = zoomOf(this.holder);
     const height = Math.max(before.offsetHeight, shown.offsetHeight);
     if (opening) {
       const { machine, closed, opened } = opening;
-      const at = (/** @type {Lying} */ { x, y, ...lying }, by = offset) => ({ ...lying, x: x + by.x, y: y + by.y });
-      const from = { x: 0, y: fell };
-      const ends = isDeeper ? [at(closed, from), at(opened)] : [at(closed), at(opened, from)];
-      this.unfolding.begin(machine, ends[0], ends[1]);
+      const [from, to] = isDeeper ? [closed, opened] : [opened, closed];
+      const begin = moved(from, { x: 0, y: fell });
+      const there = boxesOf(to, this.holder);
+      const pairs = [...boxesOf(begin, this.holder)].flatMap(([name, before]) => {
+        const shown = there.get(name);
+        return shown ? [{ before, shown }] : [];
+      });
+      if (isTurned) offset = offsetAt(turn.point, pairs);
+      const end = moved(to, offset);
+      this.unfolding.begin(
+        machine,
+        ...(isDeeper ? /** @type {const} */ ([begin, end]) : /** @type {const} */ ([end, begin])),
+      );
     }
     this.holder.style.minHeight = `${height}px`;
     for (const scene of [before, shown]) scene.classList.add("crossing", ...(opening ? ["painted"] : []));
     const [to, ms] = isTurned ? [Math.min(turn.to, 1), FOLLOWS_MS] : [1, LEADS_MS];
-    const way = { far: 0, to, isDeeper, movers, offset, zoom, at: performance.now(), ms };
+    const way = { far: 0, to, isDeeper, offset, at: performance.now(), ms };
     this.way = way;
     if (isTurned) this.settleSoon();
     this.place();
@@ -244,37 +234,18 @@ export class Zoom {
     requestAnimationFrame(next);
   }
 
-  /** The parts of a layer that both scenes have; rows move with the head that they are of. @param {[Bands, Bands]} bands @param {Opening} opening @param {boolean} isDeeper */
-  addParts(bands, { machine, closed, opened }, isDeeper) {
-    const parts = [closed, opened].map((lying) => bandsOf(lying, this.holder));
-    const { site, head } = machine.place;
-    const rows = parts[1].get(`${site.split(".")[1]} ${head}`);
-    if (rows && machine.rows) rows.elements = [machine.rows];
-    (isDeeper ? parts : parts.reverse()).forEach((own, at) => own.forEach((band, name) => bands[at].set(name, band)));
-  }
-
   /** Show both scenes as far as the way is. */
   place() {
     const { way, before, shown } = this;
     if (!way || !before || !shown) return;
-    const { far, movers, isDeeper, offset, zoom } = way;
+    const { far, isDeeper, offset } = way;
     const isPainted = this.unfolding.way !== null;
     if (isPainted) this.unfolding.paint(isDeeper ? far : 1 - far);
-    const [away, come] = [String(1 - eased(0.5, 0.95, far)), String(eased(0.1, 0.6, far))];
-    // To fade parts that are layers anyway is cheaper than to fade them together.
-    const isWhole = !movers.length && !isPainted;
-    shown.style.opacity = isWhole ? come : "";
-    if (isWhole) before.style.opacity = away;
+    shown.style.opacity = isPainted ? "" : String(eased(0.1, 0.6, far));
+    before.style.opacity = isPainted ? "" : String(1 - eased(0.5, 0.95, far));
     // What is not painted is where the scene will be: not where the pointer keeps the layer, or where that is still higher.
     const isElsewhere = isPainted && (!isDeeper || offset.x !== 0 || offset.y !== 0);
     shown.classList.toggle("crossing", isElsewhere || far < 0.85);
-    for (const { element, x, y, from, pair } of movers) {
-      element.style.opacity = before.contains(element) ? away : come;
-      const now = between(pair, far);
-      const [across, down] = [now.width / (from.width || 1), now.height / (from.height || 1)];
-      const [dx, dy] = [now.x + (x - from.x) * across - x, now.y + (y - from.y) * down - y];
-      element.style.transform = `translate(${dx / zoom}px, ${dy / zoom}px) scale(${across}, ${down})`;
-    }
   }
 
   /** The way is at its end: the scene before is gone. */
@@ -305,7 +276,6 @@ export class Zoom {
 
   /** Nothing moves any more. */
   leave() {
-    for (const { element } of this.way?.movers ?? []) Object.assign(element.style, { transform: "", opacity: "" });
     this.unfolding.end();
     for (const scene of [this.before, this.shown]) {
       scene?.classList.remove("crossing", "painted");
@@ -331,15 +301,6 @@ export class Zoom {
   }
 }
 
-/** @param {DOMRect} box @param {{ x: number, y: number }} by */
-const moved = ({ x, y, width, height }, by) => new DOMRect(x + by.x, y + by.y, width, height);
-
-/** @param {Pair} pair @param {number} far */
-function between({ before, shown }, far) {
-  const mix = (/** @type {"x" | "y" | "width" | "height"} */ name) => before[name] + (shown[name] - before[name]) * far;
-  return { x: mix("x"), y: mix("y"), width: mix("width"), height: mix("height") };
-}
-
 /** How far the shown scene has to lie aside so that what was under a point still is. @param {Point} point @param {Pair[]} pairs */
 function offsetAt({ clientX, clientY }, pairs) {
   const isOver = (/** @type {Pair} */ { before: box }) => clientY >= box.top && clientY < box.bottom;
@@ -352,14 +313,6 @@ function offsetAt({ clientX, clientY }, pairs) {
     x: isIn(across) ? clientX - shown.x - across * shown.width : 0,
     y: isIn(down) ? clientY - shown.y - down * shown.height : 0,
   };
-}
-
-/** Parts that move together. @param {HTMLElement[]} elements @returns {Band} */
-export function bandOf(elements) {
-  const boxes = elements.map((part) => part.getBoundingClientRect());
-  const [left, top] = [Math.min(...boxes.map((box) => box.left)), Math.min(...boxes.map((box) => box.top))];
-  const [right, bottom] = [Math.max(...boxes.map((box) => box.right)), Math.max(...boxes.map((box) => box.bottom))];
-  return { box: new DOMRect(left, top, right - left, bottom - top), elements };
 }
 
 /** Of several parts the one nearest to a point, if one is near. @param {Iterable<Element>} parts @param {Point} point */
