@@ -95,7 +95,7 @@ def table(columns: Sequence[Column], rows: Sequence[Sequence[str | Marked]], *, 
     )
     body = "".join(f"<tr>{''.join(map(_cell, columns, row, range(len(row))))}</tr>" for row in rows)
     return (
-        f'<div style="overflow-x:auto"><table aria-label="{literal(label)}" style="border-collapse:collapse;'
+        f'<div class="scrolls"><table aria-label="{literal(label)}" style="border-collapse:collapse;'
         f'line-height:1.4;font-size:0.95rem"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
     )
 

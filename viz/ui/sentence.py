@@ -200,7 +200,7 @@ def _chat(line: Line, *, is_alone: bool) -> str:
 def _line(line: Line) -> str:
     shown = " ".join(line.text.split())
     cut = replace(line, text=shown if len(shown) <= MAX_SHOWN else shown[:MAX_SHOWN] + " …")
-    size = f"font-size:{'1.1rem' if line.mark else '0.9rem'};overflow-wrap:anywhere"
+    size = f"font-size:{'var(--words, 1.1rem)' if line.mark else '0.9rem'};overflow-wrap:anywhere"
     words = with_rare_words(cut)
     if sum(2 if east_asian_width(character) in "WF" else 1 for character in shown) > LONG:
         # Two lines are in sight, a press shows the rest: the head must not push the picture off the screen.

@@ -175,7 +175,7 @@ def _interventions(stated: Stated, text: str) -> None:
     # The progress of what is written is below the cards, which stay where they are.
     cards = st.container()
     written = _written_under(stated, text)
-    with cards, st.grid(3, min_column_width=230, gap="small"):
+    with cards, st.grid(3, min_column_width=200, gap="small"):
         _card(off, stated, written[0] if written else None)
         _card(pointed, stated, written[1] if len(written) > 1 else None)
         _card(swapped, stated, None, _("Only this choice is tested; no text is written.") if written else "")

@@ -128,7 +128,7 @@ def _widgets(names: Sequence[str], shown: Sequence[str]) -> tuple[str, int | Non
         **state.bound("ablations", tuple(shown)),
     )
     # In one piece, so that on a narrow page they stand below the models and leave them their room.
-    with st.container(horizontal=True, width=400):
+    with st.container(horizontal=True, width=415):
         labels = {site: written.label(site).removesuffix("-attention") for site in written.SITES}
         site = controls.dropdown("ablation_site", _("Attention"), labels, width=168)
         shapes = [models.abilities(_choice(name)).shapes.get(site, (1, 1)) for name in shown]

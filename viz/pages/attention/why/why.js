@@ -226,7 +226,7 @@ class Why extends View {
     const words = tokens.map((token, at) => {
       const own = tints.find((each) => each.token === at);
       const tint = own && (seen.includes(own) || (this.together && own.test !== "")) ? own : undefined;
-      const look = ["word", begins[at] && "begins", swapped.includes(at) && "swapped", at === query && "query"];
+      const look = ["word", swapped.includes(at) && "swapped", at === query && "query"];
       if (!tint) return element("span", look.filter(Boolean).join(" "), tokenElement(token, ""));
       const number = signed(tint.share);
       const classes = [...look, "on", hueOf(tint.share), tint === this.word && "chosen"].filter(Boolean).join(" ");
@@ -249,8 +249,10 @@ class Why extends View {
       }
       return word;
     });
-    const written = writes ? [element("span", "word begins writes", tokenElement(writes, ""))] : [];
-    return element("p", "line", element("span", "mark", mark), element("span", "tokens", ...words, ...written));
+    // A space at the end of a line takes no room.
+    const spaced = words.flatMap((word, at) => (at && begins[at] ? [" ", word] : [word]));
+    if (writes) spaced.push(" ", element("span", "word writes", tokenElement(writes, "")));
+    return element("p", "line", element("span", "mark", mark), element("span", "tokens", ...spaced));
   }
 
   /** @param {Tint} tint */

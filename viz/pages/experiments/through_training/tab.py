@@ -147,7 +147,7 @@ def _widgets(opened: data.OpenFilm) -> tuple[str, int, str]:
     chosen = controls.dropdown("film_site", _("Attention"), labels, width=168)
     sentence = controls.dropdown("film_sentence", _("Sentence"), sentences, width=270)
     lines = {name: METRICS[name].name for name in OF_FILMS if name in offered}
-    return chosen, sentence, controls.dropdown("film_metric", _("Metric"), lines, width=165) if lines else ""
+    return chosen, sentence, controls.dropdown("film_metric", _("Metric"), lines, width=230) if lines else ""
 
 
 def _asked(opened: data.OpenFilm, view: FilmView) -> FilmState:

@@ -151,7 +151,7 @@ def _way(lesson: Lesson, number: int) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         controls.dropdown("lesson", _("Lesson"), titles, width=250)
         steps = {step: f"{step}. {_(each.title)}" for step, each in enumerate(lesson.steps, 1)}
-        controls.dropdown("lesson_step", _("Step"), steps, width=250)
+        controls.dropdown("lesson_step", _("Step"), steps, width=262)
         help_text = _("All lessons and your progress")
         contents = st.popover(
             _("Contents"), icon=":material/toc:", key="lesson-contents", help=help_text, on_change="rerun"
