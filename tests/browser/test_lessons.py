@@ -113,6 +113,19 @@ def test_a_lesson_is_walked_by_keyboard(page: Page, app_as_shipped: str) -> None
         # Whoever goes on by keyboard goes on from where they are.
         expect(following).to_be_focused()
     expect(page).to_have_url(re.compile("step_of_lesson=3"))
+    # An answer keeps the place too.
+    opened(page, app_as_shipped, "look-up", 2)
+    page.locator(".st-key-answer").get_by_role("radio").first.press("Enter")
+    expect(page.get_by_text("The model says")).to_be_visible()
+    expect(page.locator(".st-key-answer").get_by_role("radio").first).to_be_focused()
+    # What the keyboard comes back to is below the head that stays in sight, not under it.
+    opened(page, app_as_shipped, "one-sentence", 3)
+    first = page.get_by_role("button", name="First step (Home)")
+    expect(first).to_be_visible()
+    page.get_by_test_id("stMain").evaluate("main => main.scrollTo(0, main.scrollHeight)")
+    first.focus()
+    head = box_of(page.locator(".st-key-page-head"))
+    assert box_of(first)["y"] >= head["y"] + head["height"]
 
 
 @pytest.mark.long

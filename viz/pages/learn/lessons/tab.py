@@ -50,6 +50,8 @@ if TYPE_CHECKING:
 #: In the session: the steps that were seen, and where a press on Next asked whether to skip a question.
 _SEEN: Final = "lessons/seen"
 _SKIPS: Final = "lessons/skips"
+#: In the session: the step that was drawn last.
+_DRAWN: Final = "lessons/drawn"
 #: In the session: the seed of the final test that is listed while none is open.
 _SEED: Final = "lessons/seed"
 
@@ -241,15 +243,18 @@ def _step(shipped: Shipped, lesson: Lesson, number: int) -> None:
             ),
         )
     told.subheader(_(step.title), anchor=False)
-    # While the picture is computed, nothing of the step before is left to be clicked.
-    words = told.empty()
+    # While the picture is computed, nothing of the step before is left to be clicked; in the same step whoever answers
+    # by keyboard keeps the place.
+    is_same = st.session_state.get(_DRAWN) == (lesson.name, number)
+    words = told.container() if is_same else told.empty()
+    st.session_state[_DRAWN] = lesson.name, number
     if step.own and not present.is_on():
         # Before the picture: what a sentence leads to may be an error, and the field has to stay.
         example = lessons()[lesson.name].steps[number - 1].given["text"]
         shown.text_input(_("Your own sentence"), key=_own_key(lesson, number), placeholder=example, max_chars=200)
     with shown, st.skeleton(height=frame.SKELETON_HEIGHT):
         view = long_work.awaited(data.task(shipped, lesson, number), key="lesson")
-    with words.container():
+    with words if is_same else words.container():
         if step.text:
             terms.markdown(filled(step.text, view.found))
         is_open = step.question is None or _answered(step.question, view, (lesson.name, number))
