@@ -38,6 +38,7 @@ class FileKind:
     not_in_link: Message  #: an address does not hold it
     no_pairs: Message  #: the page Compare reads sentences
     no_atlas: Message  #: so does the atlas
+    to_see: Message  #: of its example in a gallery
     #: what the model is told in place of two languages: what it reads, what it writes, and what is said where the first
     #: is not chosen.
     told: tuple[Message, Message, Message]
@@ -74,6 +75,7 @@ FILES: Final[Mapping[SourceKind | None, FileKind]] = {
             "The atlas needs sentences, but the chosen model reads pictures. The Attention page shows the metrics of "
             "its heads for one picture, under each tile, and ranks heads by them."
         ),
+        to_see=said("The film shows beside each word which patches of the picture each head attends to."),
         told=(said("From"), said("Task"), said("Model default")),
         examples={
             "scene": said("house and tree (example)"),
@@ -115,6 +117,7 @@ FILES: Final[Mapping[SourceKind | None, FileKind]] = {
             "but writes no text. The Attention page shows the metrics of its heads for one sound, under each tile, and "
             "ranks heads by them."
         ),
+        to_see=said("Point at a written token: the moment of the sound that it attends to lights up; H plays it."),
         told=(said("Spoken language"), said("The model writes"), said("Detected by the model")),
         examples={"": said("example sound")},
         unpacked=lambda content, name: later.sound_file.sound_of(content, name, HIGHEST_RATE),

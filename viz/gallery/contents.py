@@ -13,6 +13,7 @@ from model import SwitchOff, later
 from model.errors import HeadlightError
 from viz.access import attention, findings, models, traces
 from viz.access.findings import Finding
+from viz.access.given_files import FILES
 from viz.gallery import drawings, reasons, training
 from viz.pages.attention.why.drawn import NOT_PROVEN
 from viz.pages.decoding.film.data import film
@@ -43,7 +44,6 @@ _FAILING: Final = said("Where the translator fails")
 _SMALL: Final = said("Small translators that differ in one part")
 _OTHERS: Final = said("Other models, and a training run")
 _OWN: Final = said("Your models")
-_SOUND: Final = said("Point at a written token: the moment of the sound that it attends to lights up; H plays it.")
 _NEWS: Final = said("The model was not trained on such sentences: the film shows how unsure each step is.")
 _SMALL_NOTE: Final = said("All small translators were trained for 2,000 steps on the same batches.")
 _INDUCTION: Final = said(
@@ -131,15 +131,15 @@ def own(model: str | Path, texts: Sequence[str] = (), group: Message = _OWN, not
     """Texts, or the first examples in the language that it reads, through a model of the catalogue or in a folder.
 
     Raises a HeadlightError if there is no such model, or it cannot read a text. The note of an example is its own. A
-    speech model hears the sound that ships, whatever the texts.
+    model of pictures or sounds reads the example that ships, whatever the texts.
     """
     choice = ModelChoice(model) if isinstance(model, str) else ModelChoice(folder=os.path.realpath(model))
     given = dict.fromkeys(texts, note) or {
         example.text: example.look_for for example in (examples_in(models.languages(choice)[0]) or EXAMPLES)[:2]
     }
     reader = models.text_reader(choice)
-    if reader.abilities.reads == "sound":
-        given = {"": note or _SOUND}
+    if (of_file := FILES.get(reader.abilities.reads)) is not None:
+        given = {"": note or of_file.to_see}
 
     def read(text: str) -> "Trace":
         is_decoder = reader.abilities.kind == "decoder"
@@ -158,10 +158,10 @@ def _written(writer: "Writer", text: str) -> "Trace":
 
 
 def _exhibit(group: Message, choice: ModelChoice, trace: "Trace", note: str) -> Exhibit:
-    found, is_sound = findings.finding(trace, choice), trace.source.waveform is not None
+    found = findings.finding(trace, choice)
 
     def sections() -> Iterator[Section]:
-        yield Section("", (drawings.sound_of if is_sound else drawings.words_of)(trace, choice, found))
+        yield Section("", drawings.source_of(trace, choice, found) or drawings.words_of(trace, choice, found))
         for site in sorted(trace.sites, key=lambda site: site != found.site):
             is_found = site == found.site
             query = found.link.row if is_found and found.link is not None else None
@@ -174,10 +174,7 @@ def _exhibit(group: Message, choice: ModelChoice, trace: "Trace", note: str) -> 
             if is_found:
                 yield _why(trace, choice)
 
-    if is_sound:
-        weights = drawings.weights_of(trace, found.site)[found.layer, found.head]
-    else:
-        weights = trace.weights(found.site, found.layer, heads=[found.head])[0].numpy()
+    weights = drawings.weights_of(trace, found.site)[found.layer, found.head]
     return Exhibit(group, choice, trace.text, trace.translation, note, weights, sections, trace, found)
 
 

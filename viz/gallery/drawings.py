@@ -11,9 +11,10 @@ from model.errors import DataError
 from viz.access import attention, models, texts
 from viz.access.attention import MatrixView
 from viz.access.findings import Finding
-from viz.pages.attention.opened_head import captions, lines_component, sound_panel
+from viz.pages.attention.opened_head import captions, lines_component
 from viz.pages.attention.opened_head.captions import Headline
 from viz.pages.attention.opened_head.lines_component import LinesData, LinesView
+from viz.pages.attention.opened_head.panel import PANELS
 from viz.pages.decoding.film import component as film_player
 from viz.pages.decoding.film.component import PlayerData, PlayerState
 from viz.pages.decoding.film.data import block_names, blocks, over_blocks
@@ -76,13 +77,16 @@ def _found_words(trace: "Trace", found: Finding) -> Chosen:
     return (looking, looked_at) if looking else words.NOTHING
 
 
-def sound_of(trace: "Trace", choice: ModelChoice, found: Finding) -> Drawing:
-    """The head that is most worth seeing over the time of the sound, which can be played."""
+def source_of(trace: "Trace", choice: ModelChoice, found: Finding) -> Drawing | None:
+    """The head that is most worth seeing over what was read, as over the time of a sound; None of a text."""
+    if found.site != written.CROSS:
+        return None
     opened = Common(site=written.CROSS, layer=found.layer, head=found.head)
-    queries, _ = attention.shown_axes(trace, written.CROSS, MatrixView.of(opened))
+    queries, _ = attention.shown_axes(trace, found.site, MatrixView.of(opened))
     row = None if found.cell is None else queries.index_of(found.cell.row)
-    data = sound_panel.over_time(trace, models.reader(choice), opened, row)
-    return Drawing([Part(sound_panel.COMPONENT, payload.pack(data))], 1, trace.text)
+    drawn = [panel.part(trace, models.reader(choice), opened, row) for panel in PANELS]
+    parts = [part for part in drawn if part is not None]
+    return Drawing(parts, 1, trace.text) if parts else None
 
 
 def weights_of(trace: "Trace", site: str) -> Float[np.ndarray, "layer head row column"]:
@@ -127,10 +131,10 @@ def heads_of(trace: "Trace", site: str, opened: tuple[int, int], query: int | No
 
 def words_as_lines(trace: "Trace", choice: ModelChoice, found: Finding) -> Drawing:
     """The words, and the head that is most worth seeing as lines between them, from the word that it was found for;
-    without tools. Of a sound it is shown over time.
+    without tools. Of what is no text as `source_of`.
     """
-    if trace.source.waveform is not None:
-        return sound_of(trace, choice, found)
+    if (over_source := source_of(trace, choice, found)) is not None:
+        return over_source
     layer = attention.opened_layer(trace, models.reader(choice), found.site, found.layer, _WORDS)
     # The start page has two sentences, which are pointed at apart.
     queries, keys = (attention.alone(axis, trace) for axis in attention.focus_axes(trace, found.site))

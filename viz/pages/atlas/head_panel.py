@@ -8,14 +8,14 @@ import streamlit as st
 from jaxtyping import Float, Int
 
 from viz.access import models
-from viz.pages.atlas import data, recordings
+from viz.pages.atlas import corpora, data
 from viz.pages.atlas.data import Look
 from viz.pages.atlas.metric_texts import View
 from viz.pictures.page_tools import AskedPlace
 from viz.selection import state
 from viz.selection.choices import ALL_HEADS
 from viz.text.html import visible
-from viz.text.messages import _, said, shown
+from viz.text.messages import _, shown
 from viz.text.written import NamedHead, Site, display_token, head_label
 from viz.ui import controls, frame, long_work, present, terms
 from viz.ui.controls import plain
@@ -31,8 +31,6 @@ AROUND: Final = 6
 LARGEST_READ: Final = 500_000_000
 #: Heads that are named as the nearest.
 NEAREST: Final = 3
-_SENTENCES: Final = said("Sentences in which **{name}** of this head is highest")
-_RECORDINGS: Final = said("Recordings in which **{name}** of this head is highest")
 #: So many of the best heads are links.
 BEST: Final = 5
 
@@ -107,12 +105,12 @@ def _strongest(atlas: "Atlas", view: View, layer: int, head: int) -> None:
             st.button(_("Measured on the Compare page"), icon=":material/arrow_forward:", on_click=_open_measured)
         return
     numbers = [int(number) for number in ranked[view.index, layer, head] if number >= 0]
-    is_heard = recordings.is_heard()
-    terms.markdown(_(_RECORDINGS if is_heard else _SENTENCES, name=shown(name).lower()))
+    corpus = corpora.chosen()
+    terms.markdown(_(corpus.STRONGEST, name=shown(name).lower()))
     if not numbers:
         frame.caption("None: this metric is undefined for every token of the corpus.")
         return
-    looks = None if is_heard else _looks(atlas, numbers, view.site, layer, head)
+    looks = _looks(atlas, numbers, view.site, layer, head) if corpus.IS_READ else None
     with st.container(gap="xsmall"):
         for number, look in zip(numbers, looks or [None] * len(numbers), strict=True):
             with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
@@ -126,7 +124,7 @@ def _strongest(atlas: "Atlas", view: View, layer: int, head: int) -> None:
         frame.caption(
             "The head's largest weight per sentence: :blue-background[from] one word :orange-background[to] another."
         )
-    if not is_heard:
+    if corpus.IS_READ:
         frame.caption(
             "Click to open the sentence with this head on the Attention page, with the model's own translation."
         )
@@ -186,10 +184,7 @@ def _open_measured() -> None:
 
 def _open_sentence(text: str, view: View, layer: int, head: int) -> None:
     """The sentence on the attention page, at the head of a view."""
-    if recordings.is_heard():
-        recordings.choose(text)
-    else:
-        state.choose(text=text)
+    corpora.chosen().choose(text)
     state.change(attention_tab=ALL_HEADS, measure=view.read_off, from_atlas=True)
     # Chosen, so that the page shows this head and not its own finding.
     state.change(site=view.site, layer=layer, head=head)

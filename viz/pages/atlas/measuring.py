@@ -22,6 +22,7 @@ from viz.text.written import percent
 from viz.ui import controls, frame, long_work, own_texts, terms
 from viz.ui.controls import plain
 from viz.ui.own_texts import Loaded
+from viz.ui.snippets import Snippet, alone, folder, line, of_model
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
 LABELS: Final = {"own": said("Headlight's sentences"), "file": said("A file")}
 SENTENCES, _PAIRS, _JOB = "atlas/sentences", "atlas/pairs", "atlas"
+STRONGEST: Final = said("Sentences in which **{name}** of this head is highest")
+IS_READ: Final = True
 _COMMAND = "python -m model atlas --text FILE.txt --out FILE.npz"
 
 
@@ -60,6 +63,38 @@ def measured(above: "DeltaGenerator") -> "Atlas | None":
         if lacking := metric_texts.lacking(stored.atlas):
             terms.caption(plain(lacking))
     return stored.atlas
+
+
+def choose(text: str) -> None:
+    """Choose a sentence of the corpus."""
+    state.choose(text=text)
+
+
+def python(*lines: str) -> Snippet:
+    """Lines about `atlas`: the one that comes with the model, else measured again."""
+    model = state.current().model
+    loaded = st.session_state.get(SENTENCES) if state.current().atlas.corpus == "file" else None
+    sinks = state.current().common.sinks
+    if (
+        loaded is None
+        and sinks
+        and data.find(data.reading(None, ()), model).path == models.folder(model) / data.SHIPPED
+    ):
+        opened = f"atlas = load_atlas({folder(model)} / {data.SHIPPED!r})"
+        return alone({"analysis.atlas.file": "load_atlas"}, opened, *lines)
+    read, package, corpora = "OWN_CORPUS", "headlight", "OWN_CORPUS, read_text"
+    if loaded is not None:
+        read, package, corpora = line("pathlib.Path({})", loaded.name), "headlight, pathlib", "read_text"
+        if (origin := loaded.origin) is not None:
+            read += f", columns={origin.columns}, sample={origin.sample}, seed={origin.seed}"
+    imports = {
+        "analysis.atlas.measure": "build_atlas",
+        "analysis.coreference.case_files": "cases_for",
+        "analysis.corpus": corpora,
+        **({"analysis.data_files": "Columns"} if "Columns(" in read else {}),
+    }
+    built = f"atlas = build_atlas(reader, read_text({read}), cases=cases_for(reader){'' if sinks else ', sinks=False'})"
+    return of_model(imports, built, *lines, package=package)
 
 
 def _reading() -> Reading | None:

@@ -24,10 +24,10 @@ with frame.errors_shown():
         st.info(_(of_file.no_atlas), icon=":material/info:")
     else:
         # After the title, which waits for no library.
-        from viz.pages.atlas import export, measuring, recordings, tabs
+        from viz.pages.atlas import corpora, export, tabs
 
         pictures = st.container()
-        measured = measuring.measured(pictures) if of_file is None else recordings.measured(pictures)
+        measured = corpora.chosen().measured(pictures)
         if measured is not None:
             downloads.files(partial(export.files, measured))
             with pictures:

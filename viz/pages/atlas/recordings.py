@@ -12,14 +12,15 @@ import streamlit as st
 from model.errors import HeadlightError
 from viz.access import models
 from viz.access.given_files import FILES
-from viz.pages.atlas import data
-from viz.pages.atlas.data import GivenRecording
+from viz.pages.atlas.data import recordings as data
+from viz.pages.atlas.data.recordings import GivenRecording
 from viz.selection import state
 from viz.text.html import Column, table
 from viz.text.messages import Message, _, plural, said
 from viz.text.written import CROSS, NamedHead, decimal
 from viz.ui import downloads, frame, given_file, long_work, terms
 from viz.ui.controls import plain
+from viz.ui.snippets import Snippet, of_model
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 #: In the session: the files in the field, the recordings among them, and what is wrong with others.
 _FILES, _LOADED, _BAD = "atlas-recordings", "atlas/recordings", "atlas/recordings-bad"
+STRONGEST: Final = said("Recordings in which **{name}** of this head is highest")
+IS_READ: Final = False
 #: Of so many recordings an atlas is made without being asked for.
 _FEW: Final = 2
 _COLUMNS: Final = (
@@ -44,35 +47,30 @@ _COLUMNS: Final = (
 def given() -> tuple[GivenRecording, ...]:
     """The recordings that a person loaded; without any, the sound that is chosen on the left."""
     loaded: tuple[GivenRecording, ...] = st.session_state.get(_LOADED, ())
-    return loaded or (data.chosen_recording(state.current().model.given_file),)
+    return loaded or (data.chosen(state.current().model.given_file),)
 
 
-def is_heard() -> bool:
-    """Whether an atlas of the chosen model is of recordings."""
-    return models.reads(state.current().model) == "sound"
-
-
-def choose(name: str) -> None:
+def choose(text: str) -> None:
     """Choose the recording that an atlas calls so."""
     files = []
     for recording in given():
         # One that is not kept any more has no name; the others can be chosen.
         with suppress(HeadlightError):
-            files += [recording.given_file] * (recording.name == name)
+            files += [recording.given_file] * (recording.name == text)
     given_file.choose(files[0] if files else "")
 
 
 def measured(above: "DeltaGenerator") -> "Atlas | None":
     """The atlas of the recordings, once it is measured; until then, the means to measure it.
 
-    Below it is said how well sets of heads keep time. Raises as `data.measuring_recordings`.
+    Below it is said how well sets of heads keep time. Raises as `data.measuring`.
     """
     sets = st.container()
     with st.expander(_("Recordings"), key="atlas-corpus"):
         _field()
     recordings = given()
     with frame.loading():
-        task = data.measuring_recordings(recordings, state.current().model)
+        task = data.measuring(recordings, state.current().model)
     with above:
         label = plural("Measure {count:,} recording", "Measure {count:,} recordings", len(recordings))
         start = len(recordings) <= _FEW and models.weights_bytes(state.current().model) <= models.LARGEST_UNASKED
@@ -84,6 +82,16 @@ def measured(above: "DeltaGenerator") -> "Atlas | None":
     return result.atlas
 
 
+def python(*lines: str) -> Snippet:
+    """Lines about `atlas`, measured over the example or over a folder of recordings with their word times."""
+    read, package = "example_recording", "headlight"
+    made = "atlas, timing, refused = measure_recordings(reader, [example_recording()])"
+    if any(recording.given_file for recording in given()):
+        read, package = "recordings_in", "headlight, pathlib"
+        made = "atlas, timing, refused = measure_recordings(reader, recordings_in(pathlib.Path('FOLDER')))"
+    return of_model({"analysis.timing.recordings": f"measure_recordings, {read}"}, made, *lines, package=package)
+
+
 def _field() -> None:
     kind = FILES["sound"]
     sizes = kind.megabytes, kind.shared_megabytes
@@ -91,7 +99,7 @@ def _field() -> None:
     def take() -> None:
         try:
             files = [(file.name, downloads.content(file, *sizes)) for file in st.session_state[_FILES]]
-            loaded = data.load_recordings(files, state.current().model.given_file)
+            loaded = data.load(files, state.current().model.given_file)
         except HeadlightError as error:
             loaded = (), (error.message,)
         st.session_state[_LOADED], st.session_state[_BAD] = loaded

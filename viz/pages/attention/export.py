@@ -17,7 +17,7 @@ from model.errors import TraceError
 from viz.access import attention, models, traces
 from viz.access.attention import MatrixView
 from viz.pages.attention import data
-from viz.pages.attention.opened_head import sound_panel
+from viz.pages.attention.opened_head.panel import PANELS
 from viz.pages.attention.why import tab, testing
 from viz.pages.attention.why.asked import asked_cell
 from viz.pictures.focus import any_head
@@ -158,7 +158,8 @@ def files(trace: "Trace") -> None:
     """The tables, the page and the arrays, for the attention and the head that are open."""
     common = state.current().for_model(trace.shapes).common
     _offer_tables(trace, common.site, common.layer, common.head)
-    sound_panel.offer_word_times(trace)
+    for panel in PANELS:
+        panel.offer(trace)
     _offer_page(trace, common.site, common.layer, common.head)
     _offer_arrays(trace)
 

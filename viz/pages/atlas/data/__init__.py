@@ -4,17 +4,17 @@ An atlas is named by the digests of the model and of what it read, so one of som
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import streamlit as st
 from jaxtyping import Float, Int
 
-from model import Reader, later
+from model import Reader
 from model.analysis import report
 from model.analysis.atlas.file import cache_path, cached_atlas, load_atlas
 from model.analysis.atlas.measure import Atlas, build_atlas, reading_digest
@@ -27,24 +27,17 @@ from model.analysis.metrics.head_metrics import ROW_METRICS
 from model.errors import DataError, HeadlightError
 from viz.access import attention, models, texts, traces
 from viz.access.elsewhere import computed_elsewhere, places_of
-from viz.access.given_files import FILES, LONGEST_PART, Given, given, keep, whole
 from viz.access.models import MAX_MODELS
 from viz.selection.choices import ModelChoice
 from viz.server import limits
 from viz.server.background_jobs import Progress, Task
 from viz.server.caches import BoundedCache, cached
-from viz.text.messages import Message, said
+from viz.text.messages import said
 from viz.text.written import SITES
-
-if TYPE_CHECKING:
-    from model.analysis.timing.recordings import MeasuredRecordings
-    from model.analysis.timing.word_times import WordTime
 
 #: The file in a checkpoint's folder that `python -m model atlas` wrote for our own sentences.
 SHIPPED: Final = "atlas.npz"
 MAX_ATLASES: Final = 8
-#: How many sounds may be loaded at once; the command takes more.
-MAX_RECORDINGS: Final = 32
 
 
 @dataclass(frozen=True)
@@ -275,74 +268,3 @@ def _look(reader: Reader, text: str, site: str, layer: int, head: int) -> Look |
             cell = (row, key) if attention.can_ask_why(trace, reader) else None
             return Look(texts.as_typed(trace), looking, looked_at, cell)
     return None
-
-
-@dataclass(frozen=True, slots=True)
-class GivenRecording:
-    """A sound, and when its words are spoken, as far as a person says it."""
-
-    given_file: str  #: as the selection names it
-    words: "tuple[WordTime, ...]" = ()
-
-    @property
-    def name(self) -> str:
-        """What an atlas calls it. Raises an InputTextError if it is not kept any more."""
-        return str(given(FILES["sound"], self.given_file)[0])
-
-
-def chosen_recording(given_file: str, words: "tuple[WordTime, ...]" = ()) -> GivenRecording:
-    """The sound that is chosen on the left; the times of the example's words are known."""
-    if not given_file:
-        words = words or later.recordings.example_recording().given
-    return GivenRecording(given_file, words)
-
-
-def load_recordings(
-    files: Sequence[tuple[str, bytes]], chosen: str
-) -> tuple[tuple[GivenRecording, ...], tuple[Message, ...]]:
-    """The sounds among some files, each with the word times in the file that is called as it is; and what is wrong.
-
-    Of a long sound, its beginning. A single file of word times without a sound is about the one that is `chosen`.
-    """
-    kind, bad = FILES["sound"], []
-    times: dict[str, tuple[WordTime, ...]] = {}
-    sounds: dict[str, str] = {}
-    for name, content in files:
-        path = Path(name)
-        try:
-            is_times = path.suffix.lower() in later.word_times.READERS
-            if path.stem in (times if is_times else sounds):
-                raise DataError("{name} is skipped: an earlier file has the same name.", name=name)
-            if is_times:
-                times[path.stem] = later.word_times.parse_word_times(content, name)
-            elif len(sounds) < MAX_RECORDINGS:
-                digest = keep(kind, content, name)
-                is_long = whole(kind, digest)[1].seconds > LONGEST_PART
-                sounds[path.stem] = Given(digest, tenths=10 * LONGEST_PART * is_long).written
-            else:
-                message = "{name} is skipped: at most {most} recordings are read here."
-                raise DataError(message, name=name, most=MAX_RECORDINGS)
-        except HeadlightError as error:
-            bad.append(error.message)
-    if not sounds and len(times) == 1:
-        return (chosen_recording(chosen, *times.values()),), tuple(bad)
-    bad += [said("There is no sound called {stem}.", stem=stem) for stem in times if stem not in sounds]
-    return tuple(GivenRecording(file, times.get(stem, ())) for stem, file in sounds.items()), tuple(bad)
-
-
-def measuring_recordings(recordings: tuple[GivenRecording, ...], choice: ModelChoice) -> "Task[MeasuredRecordings]":
-    """Reads all of them with a model that hears and writes. Raises as `models.reader`; the task as
-    `measure_recordings`, or an InputTextError if a sound is not kept any more.
-    """
-    reader = later.recordings.speech_writer(models.reader(choice))
-    assert reader is not None, "asked for of a model that hears and writes"
-
-    def compute(progress: Progress) -> "MeasuredRecordings":
-        made = []
-        for one in recordings:
-            name, sound = given(FILES["sound"], one.given_file)
-            made.append(later.recordings.Recording(name, sound, one.words, Given.read(one.given_file).start / 10))
-        return later.recordings.measure_recordings(reader, made, progress)
-
-    text = said("{done:,} of {total:,} {unit}, about {left:.0f} s left")
-    return Task(("recordings", reader.key, recordings), len(recordings), said("recordings"), compute, text)

@@ -1,8 +1,8 @@
 """One head, opened: as a heatmap, as lines together with others, by bertviz, or over the picture that is read."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 import streamlit as st
@@ -22,9 +22,10 @@ from viz.pictures.matrix_picture.component import (
     PreviewSides,
     matrix_picture,
 )
+from viz.pictures.offline import Part
 from viz.pictures.tiles.codes import Source, tile_server
 from viz.selection import state
-from viz.selection.choices import DrawnAs
+from viz.selection.choices import Common, DrawnAs
 from viz.text import written
 from viz.text.messages import _, said, shown
 from viz.text.written import file_name, head_name
@@ -32,12 +33,27 @@ from viz.ui import controls, finding, frame, head_metrics, present, terms, token
 from viz.ui.head_metrics import MEASURES, Measure
 
 if TYPE_CHECKING:
-    from model import Trace
+    from model import Reader, Trace
     from model.trace.axes import Axis
 
 #: Positions of the kept query and key.
 Cell = tuple[int | None, int | None]
 Opened = attention.OpenedLayer | attention.LongHead
+
+
+class SourcePanel(NamedTuple):
+    """What is shown of a source that is no text; nothing of any other source."""
+
+    show: Callable[["Trace", str], None]  #: the open head of a site over it
+    #: offer: as files; part: the head of a cross-attention over it with this row kept, where there is no server.
+    offer: Callable[["Trace"], None] = lambda trace: None
+    part: Callable[["Trace", "Reader", Common, int | None], Part | None] = lambda *asked: None
+
+
+PANELS: Final = (
+    SourcePanel(picture_panel.show_picture),
+    SourcePanel(sound_panel.show_sound, sound_panel.offer_word_times, sound_panel.part),
+)
 _NOTHING_LEFT: Final = said("This text has only sinks as keys: show them to see any weights.")
 
 
@@ -121,8 +137,8 @@ def picture(trace: "Trace", site: str, drawn_as: DrawnAs) -> None:
 
 def _show_source(trace: "Trace", site: str) -> None:
     """What was read, with the open head over it or below it; nothing of a text."""
-    picture_panel.show_picture(trace, site)
-    sound_panel.show_sound(trace, site)
+    for panel in PANELS:
+        panel.show(trace, site)
 
 
 def _draw(trace: "Trace", site: str, drawn_as: DrawnAs, previews: Mapping[str, str]) -> bool:

@@ -14,8 +14,9 @@ from viz.access import attention, models, word_times
 from viz.access.attention import MatrixView
 from viz.access.word_times import TimedWord
 from viz.pages.attention.opened_head.spectrogram import log_mel
-from viz.pictures import focus
+from viz.pictures import focus, payload
 from viz.pictures.component import Component
+from viz.pictures.offline import Part
 from viz.pictures.payload import CHOSEN, Tokens, hear
 from viz.selection import state
 from viz.selection.choices import Common
@@ -194,6 +195,13 @@ def over_time(trace: "Trace", reader: "Reader", common: Common, kept: int | None
         file_name=file_name("sound", head_name(CROSS, common.layer, head), sentence=trace.text),
         kept=kept,
     )
+
+
+def part(trace: "Trace", reader: "Reader", common: Common, kept: int | None) -> Part | None:
+    """The same for a page without a server; None of another source."""
+    if trace.source.waveform is None or CROSS not in trace.sites:
+        return None
+    return Part(COMPONENT, payload.pack(over_time(trace, reader, common, kept)))
 
 
 @cached(max_entries=16)
