@@ -47,7 +47,7 @@ def test_four_clicks_lead_from_the_first_page_to_the_moment_that_a_head_attends_
 @pytest.mark.long
 def test_a_film_plays_its_sound_and_goes_to_the_word_that_is_heard(page: Page, url: str, whisper: str) -> None:
     visit(page, f"{url}/decode?checkpoint={whisper}")
-    film, lane = page.locator(".decode-player[data-ready='1']"), page.locator(".film-sound")
+    film, lane = page.locator(".decode-player[data-ready='1']"), page.locator(".film-lane")
     film.get_by_role("button", name="First step").click()
     expect(lane.locator(".clock")).to_have_text("0.00 / 4.77 s")
     hidden = lane.locator(".lane-word.future")

@@ -60,9 +60,9 @@ def test_a_translation_has_no_times_and_a_film_has_the_sound_where_there_are_som
     assert word_times.are_there(trace)
     assert not word_times.are_there(replace(trace, steps=()))
     made, silent = film(trace, reader, heads), film(trace, reader)
-    assert silent.sound is None
-    assert made.sound is not None
-    assert list(made.sound.times) == list(word_times.timed_words(trace, heads).steps)
-    assert len(made.sound.times) == len(made.steps)
+    assert silent.lane is None
+    assert made.lane is not None
+    assert list(made.lane.times) == list(word_times.timed_words(trace, heads).steps)
+    assert len(made.lane.times) == len(made.steps)
     # The silence that was added is one more column.
     assert made.moments == len(made.source_tokens) - 1

@@ -11,11 +11,11 @@ from typing import Annotated, Final, Self
 
 import numpy as np
 import streamlit as st
-from jaxtyping import Float, Int16
+from jaxtyping import Float
 from numpy.typing import NDArray
 
 from viz import theme
-from viz.access.word_times import TimedWord
+from viz.pages.decoding.film.lane import Lane
 from viz.pictures import focus, payload
 from viz.pictures.component import Component, play, reported_state
 from viz.pictures.focus import FocusAxis
@@ -137,15 +137,6 @@ class PlayerStep:
         return {"chosen": self.chosen}
 
 
-@dataclass(frozen=True)
-class PlayerSound:
-    """When the words of a sound are spoken, in its seconds."""
-
-    rate: int  #: samples a second
-    words: tuple[TimedWord, ...]
-    times: tuple[float, ...]  #: at which what each step writes begins
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PlayerData(CellCode):
     """A finished decoding, to be sent. Row t of both attentions reads `target_tokens[t]` and writes `steps[t]`."""
@@ -165,8 +156,8 @@ class PlayerData(CellCode):
     cross: NDArray[np.uint8]
     own: NDArray[np.uint8]
     numbers: NDArray[np.uint8]
-    samples: NDArray[np.uint8]  #: of a sound, 16 bits each, compressed; none where no words have times in one
-    sound: PlayerSound | None = None
+    samples: NDArray[np.uint8]  #: of the lane, 16 bits each, compressed
+    lane: Lane | None = None
     moments: int = 0  #: how many columns, the first, are moments of a sound
     picture: Annotated[SourcePicture | None, LOCAL] = None  #: of which the source's tokens are parts
     stops: tuple[str, ...] = theme.SEQUENTIAL
@@ -197,8 +188,7 @@ class PlayerData(CellCode):
         titles: tuple[str, str] = TWO_ATTENTIONS,
         axes: tuple[FocusAxis, FocusAxis, FocusAxis] = (*focus.axes(CROSS, rows_write=True), FocusAxis("target")),
         *,
-        sound: PlayerSound | None = None,
-        samples: Int16[np.ndarray, "sample"] = _NO_SAMPLES,
+        lane: Lane | None = None,
         moments: int = 0,
         picture: SourcePicture | None = None,
     ) -> Self:
@@ -223,8 +213,8 @@ class PlayerData(CellCode):
             cross=cells(cross),
             own=cells(self_),
             numbers=_floats(spread),
-            samples=compressed(samples),
-            sound=sound,
+            samples=compressed(_NO_SAMPLES if lane is None else lane.samples),
+            lane=lane,
             moments=moments,
             picture=picture,
         )

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from jaxtyping import Float
 
-from viz.access import attention, word_times
+from viz.access import attention
 from viz.pages.decoding.film import component
+from viz.pages.decoding.film.lane import Heads, lane_of
 from viz.pictures.focus import FocusAxis, Groups
 from viz.pictures.source_picture import SourcePicture
 from viz.server.caches import cached
@@ -24,12 +25,10 @@ MOST_MOMENTS: Final = 80
 
 
 @cached(max_entries=MAX_FILMS)
-def film(
-    trace: "Trace", writer: "Writer", timed_by: word_times.Heads = (), *, sinks: bool = True
-) -> component.PlayerData:
+def film(trace: "Trace", writer: "Writer", timed_by: Heads = (), *, sinks: bool = True) -> component.PlayerData:
     """Every step of a trace with all its weights and its distribution, ready to be sent.
 
-    With a sound, its words have the times that these heads give them. Without sinks, weights on these are 0.
+    Its lane has the times that these heads give the words. Without sinks, weights on these are 0.
     """
     before = trace.rows_before
     titles = component.TWO_ATTENTIONS if CROSS in trace.sites else component.ONE_ATTENTION
@@ -66,14 +65,10 @@ def film(
     axes = replace(rows, ahead=rows.ahead + before), of_source, FocusAxis("target", ahead=before)
     first, *others = trace.target_tokens[before:]
     targets = (told(trace) or first, *others) if CROSS in trace.sites else (first, *others)
-    wave, sound, samples = trace.source.waveform, None, np.zeros(0, np.int16)
-    if wave is not None and timed_by:
-        timed = word_times.timed_words(trace, timed_by)
-        sound, samples = component.PlayerSound(wave.rate, timed.words, timed.steps), wave.samples.numpy()
-    moments = 0 if wave is None else len(sources) - has_silence(trace)
+    moments = 0 if trace.source.waveform is None else len(sources) - has_silence(trace)
     return component.PlayerData.of(
         sources, targets, tuple(steps), cross, own, distributions, titles, axes,
-        sound=sound, samples=samples, moments=moments, picture=SourcePicture.of(trace.source),
+        lane=lane_of(trace, timed_by), moments=moments, picture=SourcePicture.of(trace.source),
     )  # fmt: skip
 
 

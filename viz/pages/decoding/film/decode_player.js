@@ -21,15 +21,15 @@ import { FilmCandidates, formatProbability } from "./film_candidates.js";
 import { distributionAt, filmCurve, filterDistribution } from "./film_distribution.js";
 import { FilmFilters, isFilter } from "./film_filters.js";
 import { FilmHeads } from "./film_heads.js";
+import { FilmLane } from "./film_lane.js";
 import { FilmPicture } from "./film_picture.js";
 import { FilmSentence } from "./film_sentence.js";
-import { FilmSound } from "./film_sound.js";
 
 /** @import { Command } from "../../../pictures/player/player_view.js" */
 /** @import { Axis, Focus, OpenHead, Place } from "../../../pictures/shared/focus.js" */
 /** @import { StepChart } from "../../../pictures/player/step_chart.js" */
 /** @import { Filter } from "./film_filters.js" */
-/** @import { Heard } from "./film_sound.js" */
+/** @import { Lane } from "./film_lane.js" */
 /**
  * `chosen` is the index of the token among the candidates, if it is one of them.
  * @typedef {{
@@ -43,7 +43,7 @@ import { FilmSound } from "./film_sound.js";
  *   layers: number, heads: number, titles: [string, string], sourceTokens: string[], targetTokens: string[],
  *   steps: Step[], numBest: number, numBins: number, vocabSize: number, stops: string[], ticks: number[],
  *   colours: string[], firstCell: number[], firstThousandth: number[], pictureSize?: [number, number], digest: string, name: string, note: string, command: Command<PlayerState>,
- *   sound: Heard | null, moments: number, asks: boolean, headNames: [string[], string[]], axes: [rows: Axis, source: Axis, own: Axis],
+ *   lane: Lane | null, moments: number, asks: boolean, headNames: [string[], string[]], axes: [rows: Axis, source: Axis, own: Axis],
  * }} PlayerHeader
  */
 
@@ -61,7 +61,7 @@ class DecodePlayer extends HeadFilm {
   /** @type {FilmCandidates} */ candidates;
   /** @type {FilmFilters} */ filters;
   /** @type {FilmHeads} */ heads;
-  /** @type {FilmSound | null} */ sound = null;
+  /** @type {FilmLane | null} */ lane = null;
   /** Of what was read, if it is a picture. @type {FilmPicture | null} */ picture = null;
   isFilled = false;
   /** Which head the page was told of, and as what. */ offeredName = "";
@@ -78,13 +78,13 @@ class DecodePlayer extends HeadFilm {
 
   dispose() {
     super.dispose();
-    this.sound?.close();
+    this.lane?.close();
     closeHead(this.offered);
   }
 
   // ---- building, once for each decoding ----
 
-  /** @param {Uint8Array<ArrayBuffer>[]} unpacked weights of the cross- and of the self-attention, the distributions, the samples of a sound, and a picture */
+  /** @param {Uint8Array<ArrayBuffer>[]} unpacked weights of the cross- and of the self-attention, the distributions, the samples of a lane, and a picture */
   build([cross, self, numbers, samples, pixels, rectangles]) {
     const { header, tooltip } = this;
     const { layers, heads, sourceTokens, targetTokens, steps, firstCell, firstThousandth } = header;
@@ -105,8 +105,8 @@ class DecodePlayer extends HeadFilm {
       pointKey: (key) => this.point(null, key === null ? null : placeOf(header.axes[1], key)),
       pointStep: (step) => this.point(step, null),
     });
-    this.sound?.close();
-    this.sound = header.sound && this.buildSound(header.sound, new Int16Array(samples.buffer));
+    this.lane?.close();
+    this.lane = header.lane && this.buildLane(header.lane, new Int16Array(samples.buffer));
     this.curve = filmCurve(steps, tooltip, goTo, (step) => this.point(step, null));
     this.candidates = new FilmCandidates(steps, header.note, {
       force: (tokenId) => this.wish({ kind: "force", tokenId }),
@@ -134,7 +134,7 @@ class DecodePlayer extends HeadFilm {
     const picture = this.picture ? [this.picture.element] : [];
     const choices = element("div", "choices", ...picture, this.candidates.element, this.filters.element);
     this.panels.replaceChildren(choices, this.heads.element);
-    const parts = [this.transport, ...(this.sound ? [this.sound] : []), this.sentence, this.curve].map(
+    const parts = [this.transport, ...(this.lane ? [this.lane] : []), this.sentence, this.curve].map(
       (part) => part.element,
     );
     this.root.replaceChildren(...parts, this.panels, this.announcement, tooltip.box);
@@ -142,9 +142,9 @@ class DecodePlayer extends HeadFilm {
     this.measure();
   }
 
-  /** @param {Heard} heard @param {Int16Array} samples */
-  buildSound(heard, samples) {
-    return new FilmSound(heard, samples, {
+  /** @param {Lane} lane @param {Int16Array} samples */
+  buildLane(lane, samples) {
+    return new FilmLane(lane, samples, {
       goTo: (step) => this.goTo(step),
       begin: () => this.transport.pause(),
       end: () => this.state && this.report(),
@@ -152,7 +152,7 @@ class DecodePlayer extends HeadFilm {
   }
 
   get isPlaying() {
-    return super.isPlaying || Boolean(this.sound?.player.playing);
+    return super.isPlaying || Boolean(this.lane?.player.playing);
   }
 
   // ---- what a person does ----
@@ -278,7 +278,7 @@ class DecodePlayer extends HeadFilm {
     const { steps } = this.header;
     const filtered = this.filtered();
     this.transport.draw(step);
-    this.sound?.draw(step);
+    this.lane?.draw(step);
     this.sentence.draw(step);
     this.candidates.draw(steps[step], candidates, filtered);
     this.filters.draw(this.state, filtered);

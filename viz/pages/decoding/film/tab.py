@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from model.errors import HeadlightError
-from viz.access import attention, models, texts, word_times
+from viz.access import attention, models, texts
 from viz.pages.decoding import steps, translation_controls, translations
 from viz.pages.decoding.branches import tab as branches
-from viz.pages.decoding.film import data
+from viz.pages.decoding.film import data, lane
 from viz.pages.decoding.film.component import Draw, Force, HeadNames, PlayerState, Wished, decode_player, wished
 from viz.pages.decoding.translations import label_smoothing_note
 from viz.selection import state
@@ -44,8 +44,7 @@ def show(trace: "Trace") -> None:
     state.propose(**NO_FILTER._asdict())
     selection = state.current().for_model(trace.shapes)
     writer = models.writer(selection.model)
-    has_times = word_times.are_there(trace) and not word_times.why_none(writer)
-    timed_by = word_times.chosen_heads(writer, selection) if has_times else ()
+    timed_by = lane.timed_by(trace, writer, selection)
     sinks = controls.sinks() if not present.is_on() else selection.common.sinks
     film = data.film(trace, writer, timed_by, sinks=sinks)
     asked = wished(film, key="player")

@@ -1,4 +1,4 @@
-// The sound that a film writes about: its words at their times, as far as they are written, and where the film stands.
+// What a film writes about, over its time: its words, as far as they are written, and where the film stands.
 // While it plays, the film goes to the step that writes what is heard.
 import { _ } from "../../../pictures/shared/messages.js";
 import { button, element } from "../../../pictures/shared/picture.js";
@@ -6,14 +6,14 @@ import { SoundPlayer } from "../../../pictures/shared/sound_player.js";
 import { arrangeWords, laneWords } from "../../../pictures/shared/word_lane.js";
 
 /** @import { TimedWord } from "../../../pictures/shared/word_lane.js" */
-/** `times`: when what each step writes begins, ascending. @typedef {{ rate: number, words: TimedWord[], times: number[] }} Heard */
+/** `times`: when what each step writes begins, ascending. @typedef {{ rate: number, words: TimedWord[], times: number[] }} Lane */
 
-export class FilmSound {
+export class FilmLane {
   step = 0;
   /** The second where the playhead is. */ time = 0;
   /** How wide the lane was when its words were arranged. */ width = 0;
 
-  /** @param {Heard} heard @param {Int16Array} samples @param {{ goTo(step: number): void, begin(): void, end(): void }} act `begin` and `end` are told of what plays */
+  /** @param {Lane} heard @param {Int16Array} samples @param {{ goTo(step: number): void, begin(): void, end(): void }} act `begin` and `end` are told of what plays */
   constructor(heard, samples, act) {
     this.heard = heard;
     this.samples = samples;
@@ -30,7 +30,7 @@ export class FilmSound {
     this.playhead = element("div", "playhead");
     this.lane = element("div", { className: "lane", onclick: (/** @type {MouseEvent} */ event) => this.playAt(event) });
     this.lane.append(...this.words, this.playhead);
-    this.element = element("div", "film-sound", this.play, this.lane, this.clock);
+    this.element = element("div", "film-lane", this.play, this.lane, this.clock);
     this.nameButton();
   }
 
