@@ -11,10 +11,13 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from model.abilities import PositionScheme
 from model.adapters import library
+from model.adapters.folder_check import Folder
 from model.adapters.given import Given
+from model.adapters.inspect_folder import extractor_settings, private_copy
 from model.adapters.placement import device_of
-from model.adapters.probe import Probe
+from model.adapters.probe import REPEATED, PositionTables, Probe, Rotations, has_sines, is_sines
 from model.errors import CheckpointError, InputTextError
 from model.sources.sound_file import Sound
 from model.sources.source import SoundSource, Waveform
@@ -82,6 +85,14 @@ class Ear:
                 kind=library.name_of(model.config),
             )
         return cls(model, processor, axis, round(per_frame, 6), seconds)
+
+    @classmethod
+    def in_folder(cls, folder: Folder, model: Any, config: Any) -> "Ear":
+        """That of a model in a folder. Raises as `of`, and if what the folder says of it cannot be read."""
+        with private_copy(folder) as copy:
+            check_extractor(extractor_settings(copy.path))
+            processor = library.load_feature_extractor(copy.path, config, folder.name)
+        return cls.of(model, processor)
 
     @property
     def name(self) -> str:
@@ -167,7 +178,20 @@ class Ear:
     def probe(self, target: Sequence[int]) -> Probe:
         """What is read to prove the model; its decoder reads some of these tokens."""
         numbers = self.numbers(probe_sound(self.rate))
-        return Probe(tuple(range(self.frames(numbers))), tuple(target), numbers, few=self.few_frames)
+        frames = tuple(range(self.frames(numbers)))
+        return Probe(frames, tuple(target), numbers, few=self.few_frames, own_table=_own_table)
+
+
+def _own_table(model: Any, runner: Any, probe: Probe) -> tuple[PositionScheme, int | None]:
+    """By the tables and rotations that are met while a sound is read, and the rows of the encoder's own table."""
+    tables, rotations = PositionTables(REPEATED), Rotations(len(probe.source))
+    with torch.inference_mode(), library.settings_of_model(), probe.few(), tables, rotations:
+        runner(**probe.arguments(runner))
+    found = [table[first:] for table, first in tables.found(torch.empty(0)) if len(table) - first >= len(probe.source)]
+    rows = min(map(len, found), default=None)
+    if found or has_sines(model):
+        return ("sinusoidal" if not found or any(map(is_sines, found)) else "learned"), rows
+    return ("rotary" if rotations.sines() is not None else "unknown"), None
 
 
 def probe_sound(rate: int, seconds: float = _PROVEN) -> Sound:

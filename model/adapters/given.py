@@ -4,13 +4,13 @@ common, whether they write about it or only read it.
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import Context
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Final, Self
+from typing import Any, ClassVar, Final, NamedTuple, Self
 
 import torch
 from torch import Tensor
@@ -19,6 +19,7 @@ from model.abilities import NOT_AS_THE_PAPER, Abilities, View
 from model.adapters import library
 from model.adapters.base_reader import BaseReader
 from model.adapters.capture import head_edits
+from model.adapters.folder_check import Folder
 from model.adapters.layout import OUTPUTS, weights_of
 from model.adapters.library_parts import LibraryParts
 from model.adapters.library_tokenizer import Encoded
@@ -47,6 +48,15 @@ WINDOWS: Final = said(
     "The encoder of this model attends within windows of the picture, which are not shown, so no token can be "
     "followed through its layers."
 )
+
+
+class Opening(NamedTuple):
+    """How models are opened that read pictures, or sounds."""
+
+    sense: Callable[[Folder, Any, Any], Any]  #: what a model in a folder reads them by, proven, by model and settings
+    #: reader, writer: one that only reads, and one that writes about them.
+    reader: Callable[..., "EncoderReader"]
+    writer: Callable[..., "GivenWriter"]
 
 
 class Given(ABC):

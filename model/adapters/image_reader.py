@@ -15,7 +15,7 @@ from PIL import Image
 from torch import Tensor, nn
 
 from model.abilities import Abilities
-from model.adapters.given import EncoderParts, EncoderReader, Given, GivenReader, GivenWriter
+from model.adapters.given import EncoderParts, EncoderReader, Given, GivenReader, GivenWriter, Opening
 from model.adapters.layout import Layout
 from model.adapters.library_tokenizer import LibraryTokenizer
 from model.adapters.probe import picture_table
@@ -126,12 +126,12 @@ class ImageReader(Seeing, EncoderReader):
     """A loaded vision model of `transformers`, with what it sees by. Safe to share between threads."""
 
     def __init__(
-        self, model: nn.Module, layout: Layout, abilities: Abilities, *, sight: Sight, name: str, digest: str
+        self, model: nn.Module, layout: Layout, abilities: Abilities, *, sense: Sight, name: str, digest: str
     ) -> None:
-        if sight.varies and abilities.knows_inputs:
+        if sense.varies and abilities.knows_inputs:
             abilities = replace(abilities, max_length=None)
         super().__init__(model, layout, abilities, name=name, digest=digest)
-        self.sight = sight
+        self.sight = sense
 
     @property
     def parts(self) -> PictureParts:
@@ -163,15 +163,15 @@ class PictureWriter(Seeing, GivenWriter):
         layout: Layout,
         abilities: Abilities,
         *,
-        sight: Sight,
+        sense: Sight,
         name: str,
         digest: str,
     ) -> None:
         super().__init__(model, pieces, layout, abilities, name=name, digest=digest)
-        self.sight = sight
+        self.sight = sense
         self._tasks = tasks_of(pieces, self.vocab_size)
         vocabulary: dict[str, int] = pieces.tokenizer.get_vocab()
-        note = OWN_COLOURS if sight.takes_own_colours else ASKS if _QUESTION in vocabulary else ""
+        note = OWN_COLOURS if sense.takes_own_colours else ASKS if _QUESTION in vocabulary else ""
         begun = self._stated("decoder_start_token_id")
         self._told = ("", next((task for task, number in self._tasks.items() if number == begun), ""))
         self._offered = Offered(writes=tuple(self._tasks), chosen=self._told, note=note)
@@ -186,3 +186,6 @@ class PictureWriter(Seeing, GivenWriter):
         """See `TextTracer`."""
         task = self._tasks.get(self._told[1])
         return super().start_options if task is None else {"decoder_start_token_id": task}
+
+
+OPENING: Final = Opening(Sight.in_folder, ImageReader, PictureWriter)

@@ -26,6 +26,7 @@ from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 from transformers.pytorch_utils import Conv1D
 from transformers.utils import logging as _transformers_logging
 
+from model.abilities import SourceKind
 from model.adapters import explicit
 from model.adapters.config_limits import check_token_ids
 from model.adapters.limited_process import first_words
@@ -41,6 +42,12 @@ Role = Literal["causal", "seq2seq", "masked", "labels", "trunk"]
 #: What the library calls sounds, and pictures, that a class is given.
 SOUND: Final = ("input_features", "input_values")
 PIXELS: Final = ("pixel_values", "flattened_patches")
+GIVEN: Final[Mapping[SourceKind, tuple[str, ...]]] = {"sound": SOUND, "picture": PIXELS}
+#: The module that opens models of each, by its `OPENING`: only who looks at pictures, or hears, needs what reads them.
+READERS: Final[Mapping[SourceKind, str]] = {
+    "sound": "model.adapters.speech_reader",
+    "picture": "model.adapters.image_reader",
+}
 
 #: Role → the library's maps from a configuration to the classes that have it.
 MAPS: Final[Mapping[Role, tuple[Any, ...]]] = {
@@ -506,14 +513,9 @@ def sides_of(model: Any) -> tuple[Any, Any] | None:
     return pictures[0], texts[0]
 
 
-def hears(model: Any) -> bool:
-    """Whether a model is given the numbers of a sound."""
-    return model.main_input_name in SOUND
-
-
-def sees(model: Any) -> bool:
-    """Whether a model is given the numbers of a picture."""
-    return model.main_input_name in PIXELS
+def reads(model: Any) -> SourceKind:
+    """What a model, or a class, is given the numbers of; "text" of one that is given tokens."""
+    return next((kind for kind, names in GIVEN.items() if model.main_input_name in names), "text")
 
 
 def takes_prompt(model: Any) -> bool:

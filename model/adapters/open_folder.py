@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -13,11 +14,11 @@ from torch import nn
 from model.abilities import Abilities, View, Whole
 from model.adapters import capture, library
 from model.adapters.ability_proof import check_reads, lacking
-from model.adapters.config_limits import check_picture_sizes, check_token_ids, check_values
+from model.adapters.config_limits import check_token_ids, check_values
 from model.adapters.folder_check import CONFIG, Folder, check_tokenizer_files
 from model.adapters.generation import PROVEN_STEPS, wrong_with_writing
-from model.adapters.given import LACKS, WINDOWS
-from model.adapters.inspect_folder import extractor_settings, private_copy, try_once
+from model.adapters.given import LACKS, WINDOWS, Opening
+from model.adapters.inspect_folder import private_copy, try_once
 from model.adapters.joined import join
 from model.adapters.lacks import lacks_of
 from model.adapters.layout import Layout, longest_text
@@ -100,15 +101,16 @@ def _proven_sides(
 ) -> Reader:  # fmt: skip
     """Both encoders of a model that compares pictures with texts, each as what it is proven to be."""
     from model.adapters.sides import PictureSide, TextSide, join
+    from model.adapters.sight import Sight
 
     pictures, texts = sides
-    sight = _sight(folder, pictures, config)
+    sight = Sight.in_folder(folder, pictures, config)
     words = Probe.of_text(texts, pieces.encode(PROBE_TEXT).ids)
     whole = check_run(model, whole, sight.probe().with_text(words.source), folder.name)
     with _kept(cache, _key(pictures, f"{digest}/picture")):
         layout, abilities = explore(pictures, sight.probe(), f"{digest}/picture")
     abilities = replace(abilities, whole=whole)
-    looking = PictureSide(pictures, layout, abilities, sight=sight, name=folder.name, digest=f"{digest}/picture")
+    looking = PictureSide(pictures, layout, abilities, sense=sight, name=folder.name, digest=f"{digest}/picture")
     check_reads(looking.reading("", looking.probing))
     with _kept(cache, _key(texts, f"{digest}/text")):
         layout, abilities = explore(texts, words, f"{digest}/text")
@@ -118,21 +120,11 @@ def _proven_sides(
     return join(looking, reading)
 
 
-def _sight(folder: Folder, model: Any, config: Any) -> Any:
-    """What a model sees by, proven."""
-    from model.adapters.sight import Sight
-
-    with private_copy(folder) as copy:
-        processor = library.load_image_processor(copy.path, config, folder.name)
-    check_picture_sizes(library.picture_sizes(processor))
-    return Sight.of(model, processor)
-
-
 def _proven(
     folder: Folder, model: Any, whole: Whole, pieces: LibraryTokenizer | None, digest: str, config: Any
 ) -> Reader:
     """The model as what it is proven to be."""
-    if pieces is None or library.hears(model) or library.sees(model):
+    if pieces is None or library.reads(model) != "text":
         return _proven_given(folder, model, whole, pieces, digest, config)
     source = pieces.encode(PROBE_TEXT).ids
     probe = Probe.of_text(model, source)
@@ -159,15 +151,8 @@ def _proven_given(
     folder: Folder, model: Any, whole: Whole, pieces: LibraryTokenizer | None, digest: str, config: Any
 ) -> Reader:
     """The same of a model that reads a picture or a sound."""
-    # Only who looks at pictures, or hears, needs what reads them.
-    if hears := library.hears(model):
-        from model.adapters.speech_reader import SoundReader, SpeechReader
-
-        sense: Any = _ear(folder, model, config)
-    else:
-        from model.adapters.image_reader import ImageReader, PictureWriter
-
-        sense = _sight(folder, model, config)
+    opening: Opening = import_module(library.READERS[library.reads(model)]).OPENING
+    sense = opening.sense(folder, model, config)
     words = [] if pieces is None else pieces.encode(PROBE_TEXT).ids[:MOST_TOKENS]
     probe = sense.probe([token % library.words(model) for token in words])
     # Lengths tell the sites of two stacks.
@@ -175,37 +160,19 @@ def _proven_given(
         probe = replace(probe, target=probe.target[:-1])
     whole = check_run(model, whole, probe, folder.name)
     layout, abilities = explore(model, probe, digest)
-    lacks = {**abilities.lacks, **LACKS} if hears or pieces is not None else abilities.lacks
+    lacks = abilities.lacks if abilities.kind == "image" else {**abilities.lacks, **LACKS}
     found = (layout, replace(abilities, whole=whole, lacks=lacks))
     if pieces is None:
-        looking = (
-            SoundReader(model, *found, ear=sense, name=folder.name, digest=digest)
-            if hears
-            else ImageReader(model, *found, sight=sense, name=folder.name, digest=digest)
-        )
+        looking = opening.reader(model, *found, sense=sense, name=folder.name, digest=digest)
         check_reads(looking.reading("", looking.probing))
         return looking
     if "encoder.self" not in abilities.heads:
         lacks = {**lacks, "rollout": WINDOWS, "reasons": WINDOWS}
         found = (layout, replace(abilities, whole=whole, lacks=lacks))
-    reader = (
-        SpeechReader(model, pieces, *found, ear=sense, name=folder.name, digest=digest)
-        if hears
-        else PictureWriter(model, pieces, *found, sight=sense, name=folder.name, digest=digest)
-    )
+    reader = opening.writer(model, pieces, *found, sense=sense, name=folder.name, digest=digest)
     with probe.few():
         proven = proven_writer(reader.trying())
         return reader.without(_with_tried(proven, probe.source).abilities.lacks)
-
-
-def _ear(folder: Folder, model: Any, config: Any) -> Any:
-    """What a model hears by, proven."""
-    from model.adapters.ear import Ear, check_extractor
-
-    with private_copy(folder) as copy:
-        check_extractor(extractor_settings(copy.path))
-        processor = library.load_feature_extractor(copy.path, config, folder.name)
-    return Ear.of(model, processor)
 
 
 def _with_beginning(reader: R, source: tuple[int, ...]) -> R:
@@ -366,7 +333,7 @@ def _longest(found: Explored, probe: Probe, config: Any) -> tuple[int | None, in
     settings say.
     """
     names = ["max_seq_len"] if found.positions in NO_LENGTH else ["max_seq_len", "max_position_embeddings"]
-    if probe.reads == "sound":
+    if probe.own_table is not None:
         return found.table, _least(config, ["max_target_positions"]) or _least(config, names)
     if probe.reads == "picture" and probe.target:
         return None, min(filter(None, (found.table, _least(config, names))), default=None)

@@ -44,11 +44,13 @@ class Probe:
     given: Mapping[str, Tensor] = field(default_factory=dict)
     #: in its block a model reads no more than a few of many positions, to show what more of them would not.
     few: Callable[[], AbstractContextManager[object]] = nullcontext
+    #: of an encoder whose positions are known by a table of its own alone: finds out how, and how many rows that has.
+    own_table: "Callable[[Any, Any, Probe], tuple[PositionScheme, int | None]] | None" = None
 
     @property
     def reads(self) -> SourceKind:
         """What it is a probe of."""
-        return "text" if not self.given else "picture" if not self.given.keys().isdisjoint(library.PIXELS) else "sound"
+        return next((kind for kind, names in library.GIVEN.items() if not self.given.keys().isdisjoint(names)), "text")
 
     @classmethod
     def of_text(cls, model: nn.Module, token_ids: Sequence[int] = ()) -> "Probe":
@@ -213,8 +215,8 @@ def positions_of(
     """
     if kind == "image":
         return _of_pictures(model, runner, probe, layout)
-    if probe.reads == "sound":
-        return _of_sounds(model, runner, probe)
+    if probe.own_table is not None:
+        return probe.own_table(model, runner, probe)
     if probe.reads == "picture":
         return _of_written(runner, probe)
     *_, token, _ = probe.source  # the last may be special
@@ -234,9 +236,9 @@ def positions_of(
         ((first, *_),) = eager_weights(output, (site,)).values()
         scheme = _scheme_of_weights(first[0].float().cpu(), turns=rotations.sines() is not None)
     found = tables.found(library.embeddings(model).weight)
-    sines = _sines(model)
+    sines = has_sines(model)
     rows = min((table.size(0) - begin for table, begin in found), default=None)
-    if any(_is_sines(table[begin:]) for table, begin in found) or (not found and sines and scheme == "unknown"):
+    if any(is_sines(table[begin:]) for table, begin in found) or (not found and sines and scheme == "unknown"):
         return "sinusoidal", rows
     return ("learned", rows) if found and scheme != "ALiBi" else (scheme, rows)
 
@@ -264,18 +266,6 @@ def _of_pictures(model: nn.Module, runner: Any, probe: Probe, layout: Layout) ->
     return ("learned" if picture_table(model, first.query.size(1)) is not None else "unknown"), None
 
 
-def _of_sounds(model: Any, runner: Any, probe: Probe) -> tuple[PositionScheme, int | None]:
-    """By the tables and rotations that are met while a sound is read, and the rows of the encoder's own table."""
-    tables, rotations = PositionTables(REPEATED), Rotations(len(probe.source))
-    with torch.inference_mode(), library.settings_of_model(), probe.few(), tables, rotations:
-        runner(**probe.arguments(runner))
-    found = [table[first:] for table, first in tables.found(torch.empty(0)) if len(table) - first >= len(probe.source)]
-    rows = min(map(len, found), default=None)
-    if found or _sines(model):
-        return ("sinusoidal" if not found or any(map(_is_sines, found)) else "learned"), rows
-    return ("rotary" if rotations.sines() is not None else "unknown"), None
-
-
 def _of_written(runner: Any, probe: Probe) -> tuple[PositionScheme, int | None]:
     """By the tables that are met while something is written about a picture, and the rows of the decoder's own."""
     tables = PositionTables(min(REPEATED, len(probe.target)))
@@ -283,7 +273,7 @@ def _of_written(runner: Any, probe: Probe) -> tuple[PositionScheme, int | None]:
         runner(**probe.arguments(runner))
     found = [table[first:] for table, first in tables.found(torch.empty(0))]
     rows = min(map(len, found), default=None)
-    return ("unknown" if not found else "sinusoidal" if any(map(_is_sines, found)) else "learned"), rows
+    return ("unknown" if not found else "sinusoidal" if any(map(is_sines, found)) else "learned"), rows
 
 
 #: Tokens of a picture's own that stand before its patches, at most: of its class, of what it was taught, and registers.
@@ -349,12 +339,12 @@ def _depends_on_distance(products: Float[Tensor, "head query key"]) -> bool:
     return torch.allclose(products[:, 1:, 1:], products[:, :-1, :-1], rtol=0, atol=1e-3 * scale)
 
 
-def _sines(model: nn.Module) -> bool:
+def has_sines(model: nn.Module) -> bool:
     """Whether a model holds a table of sines and cosines."""
-    return any(map(_is_sines, (*model.parameters(), *model.buffers())))
+    return any(map(is_sines, (*model.parameters(), *model.buffers())))
 
 
-def _is_sines(table: Tensor) -> bool:
+def is_sines(table: Tensor) -> bool:
     """Whether the rows of a table are sines and cosines, whose squares add to half its width."""
     if table.dim() != 2 or table.size(0) < 16 or table.size(1) < 4 or table.is_meta:
         return False

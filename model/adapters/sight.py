@@ -19,6 +19,9 @@ from PIL import Image
 from torch import Tensor, nn
 
 from model.adapters import explicit, library
+from model.adapters.config_limits import check_picture_sizes
+from model.adapters.folder_check import Folder
+from model.adapters.inspect_folder import private_copy
 from model.adapters.placement import device_of
 from model.adapters.probe import Probe
 from model.errors import CheckpointError, InputTextError, said
@@ -165,6 +168,14 @@ class Sight:
             before=len(self.before), after=padding + len(self.after),
         )  # fmt: skip
         return PictureSource.of_grid(name, grid, special)
+
+    @classmethod
+    def in_folder(cls, folder: Folder, model: Any, config: Any) -> "Sight":
+        """That of a model in a folder. Raises as `of`, and if what the folder says of it cannot be read."""
+        with private_copy(folder) as copy:
+            processor = library.load_image_processor(copy.path, config, folder.name)
+        check_picture_sizes(library.picture_sizes(processor))
+        return cls.of(model, processor)
 
     def probe(self, target: Sequence[int] = ()) -> Probe:
         """What is read to prove the model; a decoder reads some of these tokens."""

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from contextvars import Context
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Final, Self
 
 import torch
 from torch import nn
@@ -12,7 +12,7 @@ from torch import nn
 from model.abilities import Abilities
 from model.adapters import library
 from model.adapters.ear import Ear, Heard, probe_sound
-from model.adapters.given import EncoderReader, Given, GivenReader, GivenWriter
+from model.adapters.given import EncoderReader, Given, GivenReader, GivenWriter, Opening
 from model.adapters.layout import Layout
 from model.adapters.library_tokenizer import LibraryTokenizer
 from model.adapters.speech_prompt import NO_PROMPT, TRANSLATE, WITH_TIMES, offered_by, prompt_of
@@ -71,10 +71,10 @@ class SoundReader(Hearing, EncoderReader):
     """A loaded model of `transformers` that hears and does not write. Safe to share between threads."""
 
     def __init__(
-        self, model: nn.Module, layout: Layout, abilities: Abilities, *, ear: Ear, name: str, digest: str
+        self, model: nn.Module, layout: Layout, abilities: Abilities, *, sense: Ear, name: str, digest: str
     ) -> None:
         super().__init__(model, layout, abilities, name=name, digest=digest)
-        self.ear = ear
+        self.ear = sense
 
 
 class SpeechReader(Hearing, GivenWriter):
@@ -92,14 +92,14 @@ class SpeechReader(Hearing, GivenWriter):
         layout: Layout,
         abilities: Abilities,
         *,
-        ear: Ear,
+        sense: Ear,
         name: str,
         digest: str,
     ) -> None:
         self.prompt = prompt_of(model, pieces)
         named = {} if self.prompt is None else self.prompt.timestamps
         super().__init__(model, pieces.naming(named), layout, abilities, name=name, digest=digest)
-        self.ear = ear
+        self.ear = sense
         self._offered = NOTHING_OFFERED if self.prompt is None else offered_by(self.prompt)
         self._told = self._offered.chosen
         self.languages = self._languages
@@ -184,3 +184,6 @@ class SpeechReader(Hearing, GivenWriter):
             output = Context().run(lambda: self.model(**given, decoder_input_ids=begin, use_cache=False))
         likelihoods = output.logits[0, -1, list(prompt.languages.values())]
         return list(prompt.languages)[int(likelihoods.argmax())]
+
+
+OPENING: Final = Opening(Ear.in_folder, SoundReader, SpeechReader)
