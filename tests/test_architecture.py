@@ -309,7 +309,7 @@ def test_browser_tests_ask_for_what_is_drawn_by_what_waits_for_it() -> None:
 OF_SOUND: Final = re.compile(r"sound(?!ing)|Sound|SOUND|^hears$|[sS]peech|word_times|[rR]ecordings?|audio|^timing$")
 ITS_OWN: Final = re.compile(
     r"model/sources/|model/adapters/(ear|speech_\w+)\.py|model/analysis/timing/|model/training/|"
-    r"viz/.*/(word_times|sound_panel|spectrogram|recordings)\.py"
+    r"viz/.*/(word_times|sound_panel|spectrogram|recordings|film/lane)\.py"
 )
 
 

@@ -75,7 +75,7 @@ FILES: Final[Mapping[SourceKind | None, FileKind]] = {
             "The atlas needs sentences, but the chosen model reads pictures. The Attention page shows the metrics of "
             "its heads for one picture, under each tile, and ranks heads by them."
         ),
-        to_see=said("The film shows beside each word which patches of the picture each head attends to."),
+        to_see=said("For each word, the film shows which patches of the picture each head attends to."),
         told=(said("From"), said("Task"), said("Model default")),
         examples={
             "scene": said("house and tree (example)"),
