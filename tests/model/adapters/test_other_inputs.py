@@ -97,7 +97,7 @@ def test_a_trace_with_a_picture_survives_its_file(trace: Trace, tmp_path: Path) 
 
 @pytest.mark.parametrize("shape", [(4, 4), (4, 3), (4, 5, 4), (3, 4, 5), (1, 4, 4, 3), (0, 4, 3)])
 def test_bytes_that_are_no_picture_are_refused(reader: ImageReader, shape: tuple[int, ...]) -> None:
-    with pytest.raises(InputTextError, match="bytes"):
+    with pytest.raises(InputTextError, match="uint8"):
         reader.trace_picture(np.zeros(shape, dtype=np.uint8))
 
 
