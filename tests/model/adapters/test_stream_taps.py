@@ -138,7 +138,7 @@ def test_every_step_of_a_decoder_behind_an_encoder_costs_what_torch_multiplies(t
 
 
 def test_experts_and_models_that_give_weights_only_are_not_counted(tmp_path: Path) -> None:
-    for name, why in (("gpt_oss", "experts"), ("bloom", "Only the weights")):
+    for name, why in (("gpt_oss", "experts"), ("bloom", "Only the attention weights")):
         reader = open_reader(save_model(tmp_path / name, name, "bytes"))
         assert isinstance(reader, TextReader)
         with pytest.raises(TraceError, match=why):

@@ -102,5 +102,5 @@ def test_the_exponent_of_a_power_is_found_below_a_fixed_cost(exponent: float) ->
 
 
 def test_what_does_not_fit_into_memory_is_refused_in_a_sentence() -> None:
-    with pytest.raises(DataError, match=r"A million rows needs .* GB at once, but only .* GB are free in memory"):
+    with pytest.raises(DataError, match=r"A million rows needs .* GB at once, but only .* GB are free in RAM"):
         check_memory("A million rows", 10**18, CPU)

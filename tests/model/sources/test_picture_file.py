@@ -208,5 +208,5 @@ def test_what_is_no_picture_or_beyond_the_limits_is_refused_in_a_sentence(name: 
 @pytest.mark.parametrize("value", [np.nan, np.inf, 0.5, 255.0])
 def test_floats_are_refused_in_a_sentence(value: float) -> None:
     for given in (np.full((5, 7, 3), value), Image.fromarray(np.full((5, 7), value, np.float32))):
-        with pytest.raises(InputTextError, match="bytes"):
+        with pytest.raises(InputTextError, match="uint8"):
             as_image(given)

@@ -77,7 +77,7 @@ def test_a_given_target_is_read_along(translator: Translator) -> None:
 
 
 def test_what_a_trace_does_not_hold_is_said(trace: Trace, translator: Translator) -> None:
-    with pytest.raises(TraceError, match=r"sites are encoder\.self"):
+    with pytest.raises(TraceError, match=r"only encoder\.self"):
         trace.weights("encoder.cross", 0)
     with pytest.raises(TraceError, match="from 0 to 1, got 2"):
         trace.weights("encoder.self", 2)

@@ -108,7 +108,9 @@ def test_a_beam_a_reason_and_a_head_off_are_shown_of_a_sound_as_of_a_text(app: A
     assert walk["changed"]["written"]
 
 
-@pytest.mark.parametrize(("name", "why_not"), [("bert", ""), ("mpnet", "Only the weights"), ("vit", "patches")])
+@pytest.mark.parametrize(
+    ("name", "why_not"), [("bert", ""), ("mpnet", "Only the attention weights"), ("vit", "patches")]
+)
 def test_why_is_offered_of_what_can_be_split_and_else_a_sentence_says_why_not(
     app: AppTest, name: str, why_not: str
 ) -> None:
@@ -121,7 +123,7 @@ def test_why_is_offered_of_what_can_be_split_and_else_a_sentence_says_why_not(
     assert bool(sent_to(asking, "why")) == (not why_not)
     card = opened(app, name, "model_card")
     on_card = " ".join(unlinked(one.value) for one in card.markdown)
-    for reason in ("Only the weights", "patches"):
+    for reason in ("Only the attention weights", "patches"):
         assert (reason in said(asking)) == (reason in on_card) == (reason == why_not), reason
 
 

@@ -113,6 +113,6 @@ def test_where_only_weights_are_known_a_sentence_says_so(kind: str) -> None:
     reader = random_reader(kind)
     trace = traced(reader, TEXT)
     asked = Question(site=trace.sites[0], layer=1, head=2, row=4, key=1, rival=2)
-    assert "Only the weights" in reader.abilities.lacks["reasons"]
+    assert "Only the attention weights" in reader.abilities.lacks["reasons"]
     with pytest.raises(TraceError, match="only attention weights"):
         explain(reader.parts, trace, asked)
