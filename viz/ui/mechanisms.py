@@ -81,7 +81,7 @@ def masks(trace: "Trace") -> None:
         for site in trace.sites:
             _site(trace, site)
     frame.caption(
-        "Rows are queries, columns are keys. A single text needs no padding, so keys are masked only because of "
+        "Rows are queries, columns are keys. A single input needs no padding, so keys are masked only because of "
         "their positions: a decoder must not see what comes later, and a window hides distant keys from a row."
     )
 

@@ -108,7 +108,7 @@ def test_no_switch_is_offered_for_a_division_that_the_model_does_not_do(name: st
     app = opened(name, "learn", learn="The Transformer", depth="head", scaled="False")
     assert "scaled" not in {toggle.key for toggle in app.toggle}
     ((header, _),) = sent_to(app, "walk")
-    assert header["row"]["steps"][2]["title"] == "This model does not divide by √dₖ"
+    assert header["row"]["steps"][2]["title"] == "No division by √dₖ at this step"
     assert "W_O" not in header["row"]["steps"][-1]["text"]
 
 

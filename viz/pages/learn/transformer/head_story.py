@@ -276,7 +276,7 @@ def _scaling_formula(origin: Origin) -> str:
 
 def _scaling_title(origin: Origin) -> str:
     if origin.real.scale == 1:
-        return _("This model does not divide by √dₖ")
+        return _("No division by √dₖ at this step")
     return _("Divide by √dₖ") if origin.is_scaled else _("Without the division by √dₖ")
 
 
@@ -320,7 +320,7 @@ def _mask_sentence(origin: Origin) -> str:
         )
     if origin.site == DECODER:
         return _("The last row: nothing is written after it, so no key is masked.")
-    return _("A single text has no padding, so the mask allows every key and changes nothing.")
+    return _("A single input has no padding, so the mask allows every key and changes nothing.")
 
 
 def hides_by_distance(origin: Origin) -> bool:

@@ -138,7 +138,7 @@ def _head(origin: "Origin") -> Iterator[Stop]:
         "",
         SCALED,
         _("Divided by √dₖ"),
-        _("This model does not divide its scores.")
+        _("These scores are not divided: this model leaves the division out, or has divided its queries.")
         if row.scale == 1
         else _(
             "The score of “{key}” is divided by {root}: {dot} becomes {scaled}. Smaller scores keep the softmax from "
