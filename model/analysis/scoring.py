@@ -23,8 +23,8 @@ from model.trace.trace import Trace
 
 #: The functions that are compared, by what a table calls them.
 NAMES: Final = ("dot", "scaled", "additive", "general")
-#: Sizes of the sample: each of `DRAWS` times `QUERIES` queries has `KEYS` keys.
-DRAWS, QUERIES, KEYS = 16, 16, 32
+#: Sizes of the sample: so many queries, each with `KEYS` keys of its own.
+QUERIES, KEYS = 256, 32
 #: At each of these widths the functions are compared.
 WIDTHS: Final = tuple(2**power for power in range(1, 11))
 _SEED: Final = 3
@@ -104,8 +104,8 @@ def expected_variance(name: str, width: int) -> float:
 def random_saturation(name: str, width: int) -> Saturation:
     """Scores of random queries and keys, all components from N(0, 1), always the same ones for a width."""
     generator = torch.Generator().manual_seed(_SEED * width)
-    query = torch.randn(DRAWS, 1, QUERIES, width, generator=generator)
-    key = torch.randn(DRAWS, 1, KEYS, width, generator=generator)
+    query = torch.randn(QUERIES, 1, 1, width, generator=generator)
+    key = torch.randn(QUERIES, 1, KEYS, width, generator=generator)
     function, scale = random_function(name, width, generator)
     derived = attention_weights(query, key, scale=scale, score=function)
     rows = measure_rows(derived)

@@ -35,9 +35,11 @@ def test_the_additive_variance_is_that_of_many_draws() -> None:
 @pytest.mark.parametrize("name", scoring.NAMES)
 @pytest.mark.parametrize("width", [16, 64])
 def test_the_measured_variance_is_the_formulas(name: str, width: int) -> None:
-    # One random vector makes all additive scores, so their variance is off by its draw.
+    # One random vector makes all additive scores, one matrix all general ones, so their variance is off by its draw.
     found = random_saturation(name, width)
-    assert found.variance == pytest.approx(found.expected_variance, rel=0.35 if name == "additive" else 0.1)
+    assert found.variance == pytest.approx(
+        found.expected_variance, rel=0.35 if name in ("additive", "general") else 0.1
+    )
 
 
 def test_only_scaled_and_additive_scores_keep_their_gradient_at_large_widths() -> None:
