@@ -30,11 +30,13 @@ def test_a_map_of_each_ranking_is_what_the_model_says(saved: Translator) -> None
     measured = -measure_effects(saved, causes.choices([asked])).mean_changes.numpy()
     assert asked.b is not None
     direct = patch_paths(saved, [ChoicePair(asked.a, asked.b)]).overall.numpy()
-    for by, expected in (("off", measured), ("direct", direct)):
-        app = ranked(by)
+    apps = {by: ranked(by) for by in ("off", "direct")}
+    for app, expected in zip(apps.values(), (measured, direct), strict=True):
         shown = numbers_of(charts(app)[-1]["data"][0]).ravel()
         np.testing.assert_allclose(shown, expected, atol=2e-3, rtol=1e-3)
-    assert app.query_params["by"] == "direct"
+    assert apps["direct"].query_params["by"] == "direct"
+    # Nothing has been measured yet.
+    assert any("first measure the curated set" in caption.value for caption in apps["off"].caption)
 
 
 def test_over_the_whole_set_it_waits_for_a_press(saved: Translator) -> None:
