@@ -2,8 +2,8 @@
 
 import { isPresented } from "../shared/picture.js";
 
-/** Of those of a page that is laid out for a projector; and by how much they are made smaller until they fit. */
-const [LARGEST, STEP] = [1.7, 0.05];
+/** In hundredths of those of a page that is laid out for a projector; and by how much they are made smaller until they fit. */
+const [LARGEST, STEP] = [170, 5];
 
 /** Whether all is in sight. @param {Element} page */
 const fits = (page) =>
@@ -19,8 +19,8 @@ export function fitLetters(ended) {
   let fitted = "";
   const watch = new ResizeObserver(() => {
     if (!isPresented(page) || size() === fitted) return;
-    for (let letters = LARGEST; letters >= 1; letters -= STEP) {
-      page.style.setProperty("--letters", letters.toFixed(2));
+    for (let letters = LARGEST; letters >= 100; letters -= STEP) {
+      page.style.setProperty("--letters", String(letters / 100));
       if (fits(page)) break;
     }
     fitted = size();

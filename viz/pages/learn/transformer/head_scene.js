@@ -75,6 +75,9 @@ export class HeadScene {
 
   /** Read what is painted of its rows on a way. */
   ready() {
+    this.read = undefined;
+    // Rows that have not all come are not painted.
+    if (!this.isWhole) return;
     const { pen } = this.walk.zoom.unfolding;
     const { list, heads, machine } = this;
     const rows = /** @type {HTMLElement} */ (machine.rows);
@@ -83,7 +86,7 @@ export class HeadScene {
       return /** @type {const} */ ([name, groupOf(parts, rows, pen)]);
     });
     const groups = { ...Object.fromEntries(lines), keys: groupOf([heads], rows, pen) };
-    this.read = { part: `${this.kind} ${machine.place.head}`, span: this.span, groups };
+    this.read = { part: `${machine.place.site.split(".")[1]} ${machine.place.head}`, span: this.span, groups };
   }
 
   /** Where the layer of a machine lies, and its rows if they are of the same head. @param {LayerMachine} machine */
