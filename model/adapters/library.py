@@ -425,7 +425,7 @@ def encoded(model: Any, numbers: Mapping[str, Tensor]) -> Any:
 
 
 def encoder(model: Any) -> Any:
-    """The part of a model that reads pictures or sounds."""
+    """The encoder of a model; an encoder alone is all of its base."""
     return model.get_encoder() if model.config.is_encoder_decoder else model.base_model
 
 

@@ -174,7 +174,8 @@ def _exhibit(group: Message, choice: ModelChoice, trace: "Trace", note: str) -> 
             if is_found:
                 yield _why(trace, choice)
 
-    weights = drawings.weights_of(trace, found.site)[found.layer, found.head]
+    of_head = trace.weights(found.site, found.layer, heads=[found.head]).numpy()
+    weights = drawings.together(trace, found.site, of_head)[0]
     return Exhibit(group, choice, trace.text, trace.translation, note, weights, sections, trace, found)
 
 

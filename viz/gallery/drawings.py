@@ -90,12 +90,21 @@ def source_of(trace: "Trace", choice: ModelChoice, found: Finding) -> Drawing | 
 
 
 def weights_of(trace: "Trace", site: str) -> Float[np.ndarray, "layer head row column"]:
-    """All weights of a site; of a sound those of its frames as the film takes them together, queries as their mean."""
+    """All weights of a site, each layer's as `together`. Raises a ValueError if layers have other numbers of heads."""
     if trace.source.waveform is None or site == written.DECODER:
         return attention.all_weights(trace, site)
-    groups = blocks(trace)
     layers = (trace.weights(site, layer).numpy() for layer in range(trace.layers_of(site)))
-    summed = np.stack([over_blocks(layer, groups) for layer in layers])
+    return np.stack([together(trace, site, layer) for layer in layers])
+
+
+def together(
+    trace: "Trace", site: str, weights: Float[np.ndarray, "head row column"]
+) -> Float[np.ndarray, "head row column"]:
+    """Weights of a layer; of a sound those of its frames as the film takes them together, queries as their mean."""
+    if trace.source.waveform is None or site == written.DECODER:
+        return weights
+    groups = blocks(trace)
+    summed = over_blocks(weights, groups)
     if site == written.ENCODER:
         summed = over_blocks(summed.swapaxes(-1, -2), groups).swapaxes(-1, -2) / [[len(each)] for each in groups]
     return summed

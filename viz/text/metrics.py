@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from viz.text.messages import _, said, shown
-from viz.text.written import CROSS, DECODER, ENCODER, with_minus
+from viz.text.written import CROSS, DECODER, ENCODER, decimal
 from viz.theme import HEAD_COLOURS
 
 
@@ -59,7 +59,7 @@ class Metric:
 
     def written(self, value: float) -> str:
         """A number of it, with its unit."""
-        return with_minus(f"{value:.{self.decimals}f} {shown(self.unit)}".rstrip())
+        return f"{decimal(value, self.decimals)} {shown(self.unit)}".rstrip()
 
 
 _RANDOM_TOKENS: Final = dict.fromkeys(

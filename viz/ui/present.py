@@ -36,9 +36,10 @@ if TYPE_CHECKING:
 
 #: Pixels of the smallest letters of a chart, on a page that is laid out for 540 pixels of height (`present.css`).
 SMALLEST_LETTERS: Final = 12
-#: What a chart may take of that height, and what one may that is the picture of its page; bars may grow for that.
+#: What a chart may take of that height, and what one may that is the picture of its page.
 CHART_HEIGHT: Final = 220
 PICTURE_HEIGHT: Final = 430
+#: The picture of a page is at most so many times as high as elsewhere if its bars lie across.
 GROWTH: Final = 1.5
 
 

@@ -12,7 +12,7 @@ from viz import theme
 from viz.pictures.figures import charts
 from viz.pictures.payload import Text
 from viz.text.messages import shown
-from viz.text.written import CROSS, DECODER, ENCODER, NAMES, head_label, with_minus
+from viz.text.written import CROSS, DECODER, ENCODER, NAMES, decimal, head_label
 
 HEIGHT: Final = 470
 #: Heads that are named at the ends of each axis, if not all are.
@@ -50,7 +50,7 @@ class Axis:
 
     def written(self, value: float) -> str:
         """A number of it."""
-        return with_minus(f"{value:.{self.decimals}f} {shown(self.unit)}".rstrip())
+        return f"{decimal(value, self.decimals)} {shown(self.unit)}".rstrip()
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -13,7 +13,7 @@ from viz.pictures.payload import LOCAL, Text
 from viz.selection import state
 from viz.text.messages import _, said, shown, with_and
 from viz.text.metrics import METRICS, OF_A_CORPUS, Metric
-from viz.text.written import SITES, with_minus
+from viz.text.written import SITES, decimal
 from viz.ui import controls
 
 if TYPE_CHECKING:
@@ -73,10 +73,10 @@ class HeadMap:
         low, high = self.ends
         values = [None if np.isnan(value) else float(value) for value in self.values.flat]
         return {
-            "texts": ["–" if value is None else with_minus(f"{value:.{self.decimals}f}") for value in values],
+            "texts": ["–" if value is None else decimal(value, self.decimals) for value in values],
             "shades": [None if value is None else round((value - low) / max(high - low, 1e-9), 3) for value in values],
-            "low": with_minus(f"{low:.{self.decimals}f}") if low else "0",
-            "high": with_minus(f"{high:.{self.decimals}f}"),
+            "low": decimal(low, self.decimals) if low else "0",
+            "high": decimal(high, self.decimals),
             "is_centred": self.centre is not None,
         }
 

@@ -107,8 +107,8 @@ def twin_trace(reader: "Reader", trace: "Trace", text: str) -> "Trace":
 
 
 def is_read_by(twin: "Trace", trace: "Trace", row: int) -> bool:
-    """Whether what a twin differs in has been read where a row is computed."""
-    return (twin.source_ids, twin.target_ids[: row + 1]) != (trace.source_ids, trace.target_ids[: row + 1])
+    """Whether a row of a decoder alone has read what its twin differs in."""
+    return twin.target_ids[: row + 1] != trace.target_ids[: row + 1]
 
 
 def check_length(trace: "Trace") -> None:

@@ -17,7 +17,7 @@ from viz.pictures.component import Component
 from viz.pictures.focus import Roles
 from viz.pictures.payload import LOCAL, Text, hear
 from viz.text.messages import shown
-from viz.text.written import with_minus
+from viz.text.written import decimal
 
 COMPONENT = Component("pictures/head_grid/head_grid.js", "pictures/head_grid/head_grid.css")
 
@@ -50,7 +50,7 @@ class TileMetric:
 
     def texts(self) -> list[str]:
         """The numbers as they are shown, layer by layer."""
-        return ["–" if np.isnan(value) else with_minus(f"{value:.{self.decimals}f}") for value in self.values.flat]
+        return ["–" if np.isnan(value) else decimal(value, self.decimals) for value in self.values.flat]
 
     def bars(self) -> list[float]:
         """Parts of the highest number, from 0 to 1."""

@@ -33,7 +33,8 @@ def asked_cell(trace: "Trace", reader: "Reader") -> data.Asked:
         row, key = finding.default_cell(trace, site)
     if common.whole_words and key is not None:
         row, key = data.largest_of_words(trace, site, layer, head, row, key)
-    if twin and not common.other_text and not data.is_read_by(data.twin_trace(reader, trace, twin), trace, row):
-        # A decoder alone that has not read the word yet in which our twin differs.
+    is_ours = bool(twin) and not common.other_text
+    # A decoder alone may not have read the word yet in which our twin differs.
+    if is_ours and not trace.source_ids and not data.is_read_by(data.twin_trace(reader, trace, twin), trace, row):
         twin = ""
     return data.Asked(site, layer, head, row, key, rival, twin)

@@ -1,7 +1,7 @@
 // Shapes as plain data: at rest they are an SVG; while the picture moves they are painted on a canvas in each frame, in the
 // styles that the page gives that SVG.
 import { svg } from "../../../pictures/shared/drawing.js";
-import { zoomOf } from "../../../pictures/shared/picture.js";
+import { contextOf, zoomOf } from "../../../pictures/shared/picture.js";
 
 /** @import { Attributes } from "../../../pictures/shared/drawing.js" */
 /** @import { Placing } from "./written.js" */
@@ -44,7 +44,7 @@ export class Pen {
   /** What classes look like, each within those around it. @type {Map<string, Ink>} */ inks = new Map();
   probe = svg("svg", { class: "walk-probe", "aria-hidden": "true" });
   canvas = document.createElement("canvas");
-  context = /** @type {CanvasRenderingContext2D} */ (this.canvas.getContext("2d"));
+  context = contextOf(this.canvas);
   /** Of the theme in which the classes look so. */ colour = "";
 
   /** @param {HTMLElement} holder of the drawing */
