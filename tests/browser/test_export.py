@@ -144,8 +144,8 @@ def test_the_page_opens_from_a_disk_without_any_request_and_holds_every_text_cap
     for theme in reversed(PAPER):
         tab.emulate_media(color_scheme=theme)
         for part in ("body", "#picture-0"):
-            colour = tab.locator(part).evaluate("part => getComputedStyle(part).backgroundColor")
-            assert colour == f"rgb{PAPER[theme]}", (part, theme)
+            # A picture hears of it in the next frame.
+            expect(tab.locator(part)).to_have_css("background-color", f"rgb{PAPER[theme]}")
     assert asked == [file.as_uri()]
     assert problems == []
     context.close()
