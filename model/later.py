@@ -87,11 +87,9 @@ if TYPE_CHECKING:
     from model.analysis.reasons import twins as reasons_twins
     from model.analysis.reasons import without as reasons_without
     from model.analysis.residual_stream import norms, streams
-    from model.analysis.timing import recordings, subtitles, transcript, word_times
-    from model.analysis.timing import scores as timing_scores
     from model.nn import edits, encoder_decoder
     from model.parts import removal
-    from model.sources import picture_file, sound_file
+    from model.sources import picture_file
     from model.trace import axes, row_blocks
     from model.trace import file as trace_file
     from model.training import ablations

@@ -309,11 +309,11 @@ def test_browser_tests_ask_for_what_is_drawn_by_what_waits_for_it() -> None:
 OF_SOUND: Final = re.compile(r"sound(?!ing)|Sound|SOUND|^hears$|[sS]peech|word_times|[rR]ecordings?|audio|^timing$")
 ITS_OWN: Final = re.compile(
     r"model/sources/|model/adapters/(ear|speech_\w+)\.py|model/analysis/timing/|model/training/|"
-    r"viz/.*/(word_times|sound_panel|spectrogram|recordings|film/lane)\.py"
+    r"viz/.*/(word_times|sound_panel|sound_field|spectrogram|recordings|film/lane)\.py"
 )
 
 
-def test_every_file_that_knows_of_sound_is_in_the_list_of_the_architecture() -> None:
+def test_at_most_six_files_know_of_sound_and_the_architecture_lists_them() -> None:
     documented = (ROOT / ".github" / "ARCHITECTURE.md").read_text(encoding="utf-8")
     (row,) = re.findall(r"^\| sound, outside its own files \|.*$", documented, re.M)
     knowing = set()
@@ -329,4 +329,5 @@ def test_every_file_that_knows_of_sound_is_in_the_list_of_the_architecture() -> 
             knowing.add(name_of(path))
     _, in_model, in_viz = re.split("In `(?:model|viz)/`", row)
     sides = {"model": in_model, "viz": in_viz}
+    assert len(knowing) <= 6
     assert sorted(knowing) == sorted(f"{s}/{name}" for s in sides for name in re.findall(r"`([\w/]+\.py)`", sides[s]))

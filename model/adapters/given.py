@@ -10,6 +10,7 @@ from contextvars import Context
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar, Final, NamedTuple, Self
 
 import torch
@@ -57,6 +58,8 @@ class Opening(NamedTuple):
     #: reader, writer: one that only reads, and one that writes about them.
     reader: Callable[..., "EncoderReader"]
     writer: Callable[..., "GivenWriter"]
+    #: part of the name of an input → what is said of a model that can be given it together with other input
+    mixed: Mapping[str, Message] = MappingProxyType({})
 
 
 class Given(ABC):

@@ -28,6 +28,7 @@ from model.errors import CheckpointError, said
 from model.file_writing import write_bytes
 from model.folder_files import entries, open_file, read_file
 from model.languages import html_language
+from model.sources import SOURCES
 from model.temporary_folders import temporary_folder
 from model.training_record import MANIFEST
 
@@ -40,8 +41,6 @@ LARGEST: Final[Mapping[str, int]] = {
     **dict.fromkeys((TOKENIZER_SETTINGS, "special_tokens_map.json", "added_tokens.json", CHAT_TEMPLATE), 8 << 20),
     **dict.fromkeys(_PROCESSORS, 1 << 20),
 }
-#: The setting of what makes numbers of sounds that says at which rate it wants them.
-_RATE: Final = "sampling_rate"
 #: What a tokenizer may learn from config.json.
 _OF_CONFIG: Final = ("model_type", "tokenizer_class", "transformers_version", "vocab_size")
 
@@ -160,7 +159,7 @@ def folder_with_model(typed: str, allowed: Sequence[Path] | None = None) -> Path
     if allowed is not None and folder.adapter is not None:
         _check_below(folder.path.resolve(), allowed)
     kind = _kind_of(folder.config)
-    if kind != "image" and not (kind == "encoder" and _RATE in extractor_settings(path)):
+    if kind not in ("image", "encoder") or _reads(kind, path) == "text":
         folder_check.check_tokenizer_files(folder.tokenizer, folder.config.get("model_type"))
     return path
 
@@ -218,12 +217,16 @@ def _is_made_of_two(config: Mapping[str, Any]) -> bool:
 def reads_in(path: Path) -> SourceKind | None:
     """What the model in a folder seems to read, by what it has to make numbers of sounds or pictures; as `kind_in`."""
     kind = kind_in(path)
-    if kind is None or kind == "image":
-        return None if kind is None else "picture"
-    settings = extractor_settings(path)
-    if kind == "encoder-decoder" and "image_processor_type" in settings:
+    return None if kind is None else _reads(kind, path)
+
+
+def _reads(kind: Kind, path: Path) -> SourceKind:
+    if kind == "image":
         return "picture"
-    return "sound" if _RATE in settings else "text"
+    settings = extractor_settings(path)
+    found = next((each for each, source in SOURCES.items() if source.extractor_setting in settings), "text")
+    # A model of another kind may be given pictures beside its text.
+    return found if found != "picture" or kind == "encoder-decoder" else "text"
 
 
 def extractor_settings(path: Path) -> dict[str, Any]:

@@ -39,10 +39,13 @@ OURS: Final = "headlight"
 Role = Literal["causal", "seq2seq", "masked", "labels", "trunk"]
 """What a class is for: to write text after text, or text about text, to say masked words or labels, or only to read."""
 
-#: What the library calls sounds, and pictures, that a class is given.
-SOUND: Final = ("input_features", "input_values")
+#: What the library calls what a class is given.
 PIXELS: Final = ("pixel_values", "flattened_patches")
-GIVEN: Final[Mapping[SourceKind, tuple[str, ...]]] = {"sound": SOUND, "picture": PIXELS}
+GIVEN: Final[Mapping[SourceKind, tuple[str, ...]]] = {
+    "sound": ("input_features", "input_values"),
+    "picture": PIXELS,
+    "text": ("input_ids",),
+}
 #: The module that opens models of each, by its `OPENING`: only who looks at pictures, or hears, needs what reads them.
 READERS: Final[Mapping[SourceKind, str]] = {
     "sound": "model.adapters.speech_reader",
@@ -77,9 +80,9 @@ class ModelClass:
     is_made_of_two: bool = False  #: as of `joined.halves`
 
     @property
-    def reads_pictures(self) -> bool:
-        """Whether it is given pixels and no text."""
-        return self.made.main_input_name in PIXELS
+    def reads(self) -> SourceKind:
+        """As of `reads`, the function."""
+        return reads(self.made)
 
     @property
     def reads_both(self) -> bool:
@@ -92,17 +95,12 @@ class ModelClass:
     @property
     def has_words(self) -> bool:
         """Whether it reads a text, or writes one about what it is given."""
-        return self.has_two_stacks or not (self.reads_pictures or self.reads_sound)
+        return self.has_two_stacks or self.reads == "text"
 
     @property
     def has_sides(self) -> bool:
         """Whether it compares texts with pictures, each read by an encoder of its own."""
         return hasattr(self.made, "get_text_features") and hasattr(self.made, "get_image_features")
-
-    @property
-    def reads_sound(self) -> bool:
-        """Whether it is given the numbers of a sound and no text."""
-        return self.made.main_input_name in SOUND
 
     @property
     def has_two_stacks(self) -> bool:
@@ -440,7 +438,7 @@ def settings_of_model(model: nn.Module | None = None) -> Iterator[None]:
         raise
     except Exception as error:  # Whatever a class of the library thinks of values from outside.
         known: set[str] = set() if model is None else set(inspect.signature(model.forward).parameters)
-        if asked := (known - {"input_ids", *SOUND}).intersection(re.findall(r"\w+", str(error))):
+        if asked := (known - {"input_ids", *GIVEN["sound"]}).intersection(re.findall(r"\w+", str(error))):
             message = "This model reads more than text: it needs {inputs}, which Headlight does not provide."
             raise CheckpointError(message, inputs=", ".join(sorted(asked))) from error
         if {"input_ids", "pixel_values"} <= known:

@@ -10,10 +10,12 @@ import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from importlib import import_module
 from typing import Any
 
 import transformers
 
+from model.abilities import SourceKind
 from model.adapters import library
 from model.adapters.joined import halves
 from model.adapters.library import ModelClass, Role
@@ -47,54 +49,59 @@ def class_of(config: Any, tensors: Collection[str] | None = None) -> ModelClass:
     be given text and pictures is run on a text alone only where config.json names it, and a model of texts is a part.
     """
     known = classes_of(config)
-    if any(each.role == "trunk" and each.reads_sound for each in known):
-        # A decoder without the encoder that hears is none of these.
-        known = [each for each in known if each.reads_sound]
+    if given := {each.reads for each in known if each.role == "trunk"} - {"text"}:
+        # A decoder without the encoder that hears or sees is none of these.
+        known = [each for each in known if each.reads in given]
     named = [made for made in _named(config.architectures) if isinstance(config, made.config_class)]
     trunks = [each for each in known if each.role == "trunk"]
     stated = [
-        each for made in named for each in known if each.made is made and (each.has_words or not each.reads_pictures)
+        each for made in named for each in known if each.made is made and (each.has_words or each.reads != "picture")
     ]
-    if not stated and not any(each.reads_sound for each in trunks) and any(map(_listens, named)):
-        message = (
-            "This folder contains a model that reads sound together with other input ({kind}). Headlight does not open "
-            "such models yet."
-        )
-        raise CheckpointError(message, kind=str(config.model_type)[:60])
+    if not stated:
+        _refuse_mixed(named, {each.reads for each in trunks}, config)
     # What compares pictures with texts is no part of a model that writes about them.
     writes = any(made.can_generate() for made in named)
     chosen = stated[:1] or list(_with_filled_head(config, known, tensors))
     for each in (*chosen, *trunks, *known):
-        if each.made.main_input_name in ("input_ids", *library.PIXELS, *library.SOUND):
+        if any(each.made.main_input_name in names for names in library.GIVEN.values()):
             joins_both = each.reads_both and (writes or not each.has_sides)
             if joins_both and (each not in stated or not _has_text_model(each, config)):
                 # Without the head that says words, a text alone would run a part of it.
                 break
             return replace(each, why=_why(each, each in stated, named))
-    if isinstance(config, transformers.SpeechEncoderDecoderConfig):
-        raise CheckpointError(
-            "This folder contains a speech encoder combined with the decoder of another model ({kind}). Headlight "
-            "does not open such models yet, so their heads cannot be shown.",
-            kind=str(config.model_type)[:60],
-        )
+    kind = str(config.model_type)[:60]
     if reads_both := [each for each in known if each.reads_both]:
         of_text = [ModelClass(made, "causal") for made in named if made.can_generate()] or reads_both
-        if not config.is_encoder_decoder and not _crosses(library.empty_model(of_text[0], config)):
+        if config.is_encoder_decoder or _crosses(library.empty_model(of_text[0], config)):
             message = (
-                "This folder contains a decoder that reads the tokens of a picture within its text ({kind}): it "
-                "attends to them as to words, and has no cross-attention. Headlight does not open such models yet."
+                "This folder contains a model that reads text and pictures together ({kind}). Headlight does not open "
+                "such models yet."
             )
-            raise CheckpointError(message, kind=str(config.model_type)[:60])
+            raise CheckpointError(message, kind=kind)
         message = (
-            "This folder contains a model that reads text and pictures together ({kind}). Headlight does not open such "
-            "models yet."
+            "This folder contains a decoder that reads the tokens of a picture within its text ({kind}): it attends to "
+            "them as to words, and has no cross-attention. Headlight does not open such models yet."
         )
-        raise CheckpointError(message, kind=str(config.model_type)[:60])
-    raise CheckpointError(
-        "This folder contains a model of type {kind!r}. transformers has no class for it that reads only text, only "
-        "pictures or only sound, and Headlight opens no other models yet.",
-        kind=str(config.model_type)[:60],
-    )
+    elif {"encoder", "decoder"} <= config.sub_configs.keys():
+        message = (
+            "This folder contains an encoder combined with the decoder of another model ({kind}). Headlight does not "
+            "open such models yet, so their heads cannot be shown."
+        )
+    else:
+        message = (
+            "This folder contains a model of type {kind!r}. transformers has no class for it that reads only text, "
+            "only pictures or only sound, and Headlight opens no other models yet."
+        )
+    raise CheckpointError(message, kind=kind)
+
+
+def _refuse_mixed(named: Sequence[Any], read: Collection[SourceKind], config: Any) -> None:
+    """Raise a CheckpointError if one of these classes can be given what no class reads alone, beside other input."""
+    given = {name for made in named for name in inspect.signature(made.forward).parameters}
+    for kind, module in library.READERS.items():
+        for part, message in import_module(module).OPENING.mixed.items():
+            if kind not in read and any(part in name for name in given):
+                raise CheckpointError(message, kind=str(config.model_type)[:60])
 
 
 def classes_of(config: Any) -> list[ModelClass]:
@@ -117,7 +124,7 @@ def classes_of(config: Any) -> list[ModelClass]:
 
 def _reads_by_encoder(each: ModelClass, config: Any) -> bool:
     """Whether what writes about a picture has an encoder of it, and a decoder that reads what that puts out."""
-    if not each.reads_pictures or (each.has_two_stacks and each.reads_both):
+    if each.reads != "picture" or (each.has_two_stacks and each.reads_both):
         return False
     return each.has_two_stacks or halves(library.empty_model(each, config)) is not None
 
@@ -154,13 +161,6 @@ def _named(names: Any) -> list[Any]:
     return found
 
 
-def _listens(made: Any) -> bool:
-    """Whether a class can be given sound."""
-    return any(
-        sound in name for name in inspect.signature(made.forward).parameters for sound in (*library.SOUND, "audio")
-    )
-
-
 def _with_filled_head(
     config: Any, known: Sequence[ModelClass], tensors: Collection[str] | None
 ) -> Iterator[ModelClass]:
@@ -173,7 +173,7 @@ def _with_filled_head(
         return
     trunk = next((each for each in known if each.role == "trunk"), None)
     for each in (
-        each for role in wanted for each in known if each.role == role and (each.has_words or not each.reads_pictures)
+        each for role in wanted for each in known if each.role == role and (each.has_words or each.reads != "picture")
     ):
         if trunk is not None and _is_filled(each, trunk, config, tensors):
             yield each

@@ -186,4 +186,15 @@ class SpeechReader(Hearing, GivenWriter):
         return list(prompt.languages)[int(likelihoods.argmax())]
 
 
-OPENING: Final = Opening(Ear.in_folder, SoundReader, SpeechReader)
+OPENING: Final = Opening(
+    Ear.in_folder,
+    SoundReader,
+    SpeechReader,
+    mixed=dict.fromkeys(
+        (*library.GIVEN["sound"], "audio"),
+        said(
+            "This folder contains a model that reads sound together with other input ({kind}). Headlight does not open "
+            "such models yet."
+        ),
+    ),
+)

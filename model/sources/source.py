@@ -111,6 +111,8 @@ class Source:
     has_words: ClassVar[bool] = False  #: whether its positions are pieces of words
     limit: ClassVar[Message]  #: how many positions a model reads at most, `count`
     span_choices: ClassVar[tuple[float, ...]] = ()  #: seconds of the spans into which it may be cut
+    #: the setting by which a folder tells that what makes numbers of what a model reads makes them of this
+    extractor_setting: ClassVar[str] = ""
 
     text: str  #: as typed; of a file, its name
     #: tokens, ids: what an encoder read, a position each; empty of a model without one.
@@ -185,6 +187,7 @@ class PictureSource(Source):
 
     kind = "picture"
     limit = said("{count} patches and special tokens")
+    extractor_setting = "image_processor_type"
 
     grid: Grid
 
@@ -253,6 +256,7 @@ class SoundSource(Source):
     kind = "sound"
     limit = said("{count:,} frames")
     span_choices = (0.1, 0.2, 0.5, 1.0)
+    extractor_setting = "sampling_rate"
 
     waveform: Waveform
 

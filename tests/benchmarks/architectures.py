@@ -209,7 +209,7 @@ def _looks(name: str | Sequence[str]) -> bool:
     made = getattr(transformers, name, None) if isinstance(name, str) else None
     if made is None or not issubclass(made, transformers.PreTrainedModel):
         return False
-    return library.ModelClass(made, "trunk").reads_pictures or library.ModelClass(made, "trunk").has_sides
+    return library.ModelClass(made, "trunk").reads == "picture" or library.ModelClass(made, "trunk").has_sides
 
 
 def _is_mixed(model_type: str) -> bool:
@@ -221,7 +221,7 @@ def _is_mixed(model_type: str) -> bool:
     if made.has_sides:
         return False
     given = set(inspect.signature(made.made.forward).parameters)
-    return bool(given & _OTHER_INPUTS) or len(given & {"input_ids", "pixel_values", *library.SOUND}) > 1
+    return bool(given & _OTHER_INPUTS) or len(given & {"input_ids", "pixel_values", *library.GIVEN["sound"]}) > 1
 
 
 def small_config(model_type: str) -> Any:
@@ -267,11 +267,11 @@ def save(model_type: str, folder: Path) -> None:
             elif "sink" in name:
                 parameter.normal_(std=1.0)
     model.save_pretrained(folder)
-    if made.reads_pictures or made.has_sides:
+    if made.reads == "picture" or made.has_sides:
         processor_of(model_type).save_pretrained(folder)
-    if made.reads_sound:
+    if made.reads == "sound":
         extractor_of(model_type, config).save_pretrained(folder)
-    if made.has_two_stacks or not (made.reads_pictures or made.reads_sound):
+    if made.has_words:
         zoo.save_tokenizer(folder, "metaspace")
 
 

@@ -8,6 +8,7 @@ import streamlit as st
 
 from model import later
 from model.abilities import SourceKind
+from model.analysis.timing import later as heard
 from model.errors import InputTextError
 from viz.pictures.payload import fingerprint
 from viz.server import limits
@@ -49,6 +50,7 @@ class FileKind:
     num_bytes: Callable[[Any], int]  #: of a content
     #: whether a content is a `model.sources.sound_file.Sound`: recorded, played, and read in parts.
     is_heard: bool = False
+    own_field: str = ""  #: the module with what its field has besides, a `viz.ui.given_file.OwnField`
     #: of_file, of_example: what is imported from which module, and the line that traces with `reader`; in that of a
     #: file, `{before}` and `{part}` are around what is cut out or hidden; of an example, `{example}` is its name.
     of_file: tuple[dict[str, str], str]
@@ -120,10 +122,11 @@ FILES: Final[Mapping[SourceKind | None, FileKind]] = {
         to_see=said("Point at a written token: the moment of the sound that it attends to lights up; H plays it."),
         told=(said("Spoken language"), said("The model writes"), said("Detected by the model")),
         examples={"": said("example sound")},
-        unpacked=lambda content, name: later.sound_file.sound_of(content, name, HIGHEST_RATE),
-        example=lambda name: later.sound_file.example_sound(),
+        unpacked=lambda content, name: heard.sound_file.sound_of(content, name, HIGHEST_RATE),
+        example=lambda name: heard.sound_file.example_sound(),
         num_bytes=lambda sound: sound.samples.nbytes,
         is_heard=True,
+        own_field="viz.ui.sound_field",
         of_file=(
             {"sources.sound_file": "sound_of"},
             "trace = reader.trace_sound("

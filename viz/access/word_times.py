@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from model import later
+from model.analysis.timing import later as heard
 from model.errors import TraceError
 from viz.access.given_files import Given
 from viz.pictures.payload import Token
@@ -48,7 +48,7 @@ def heads_at(reader: "Reader") -> Heads:
 
 def own_heads(reader: "Reader") -> Heads:
     """Those that the model itself names for word times, if it does."""
-    writer = later.recordings.speech_writer(reader)
+    writer = heard.recordings.speech_writer(reader)
     return () if writer is None else writer.alignment_heads
 
 
@@ -67,9 +67,9 @@ def are_there(trace: "Trace") -> bool:
 
 def why_none(reader: "Reader") -> str:
     """Why words have no times in a sound, as a sentence; "" where they have."""
-    writer = later.recordings.speech_writer(reader)
+    writer = heard.recordings.speech_writer(reader)
     try:
-        later.timing_scores.check_order("" if writer is None else writer.task)
+        heard.scores.check_order("" if writer is None else writer.task)
     except TraceError as error:
         return error.message
     return ""
@@ -78,7 +78,7 @@ def why_none(reader: "Reader") -> str:
 @cached(max_entries=64)
 def timed_words(trace: "Trace", heads: Heads) -> TimedWords:
     """The words of a trace of a sound, timed by these heads together."""
-    transcript = later.transcript.transcript_of(trace, heads=heads)
+    transcript = heard.transcript.transcript_of(trace, heads=heads)
     every = range(len(heads))
     words = zip(transcript.words, transcript.word_times(every), strict=True)
     return TimedWords(
@@ -89,13 +89,13 @@ def timed_words(trace: "Trace", heads: Heads) -> TimedWords:
 
 def endings() -> tuple[str, ...]:
     """The endings of the files that words with their times can be written to."""
-    return tuple(later.subtitles.WRITERS)
+    return tuple(heard.subtitles.WRITERS)
 
 
 def as_file(trace: "Trace", heads: Heads, given_file: str, ending: str) -> bytes:
     """The same words in such a file, in seconds of the whole recording, of which a part may have been read."""
     begin = Given.read(given_file).start / 10
-    transcript = later.transcript.transcript_of(trace, begin=begin, heads=heads)
+    transcript = heard.transcript.transcript_of(trace, begin=begin, heads=heads)
     assert trace.source.waveform is not None, "asked for of a sound"
-    written = later.subtitles.WRITERS[ending]
+    written = heard.subtitles.WRITERS[ending]
     return written(transcript.word_times(range(len(heads))), begin + trace.source.waveform.seconds).encode("utf-8")

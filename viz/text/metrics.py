@@ -5,62 +5,13 @@ Menus, tiles, maps, tables, addresses and formulas follow from the entry.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Final
 
-from viz.text.messages import _, said, shown
-from viz.text.written import CROSS, DECODER, ENCODER, decimal
+from viz.text import word_times
+from viz.text.messages import said
+from viz.text.metric import Job, Metric
+from viz.text.written import CROSS, DECODER, ENCODER
 from viz.theme import HEAD_COLOURS
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """The job of a head for which the metric is high: its name, and the sign and colour under the head's tile."""
-
-    name: str
-    sign: str
-    colour: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Metric:
-    """What a metric is called, what it means, and how its numbers are written."""
-
-    name: str
-    meaning: str  #: as the end of a sentence
-    of_norms: str = ""  #: what it means where shares of norms are read for weights; "" for the same
-    #: Site → both meanings, where a site gives the metric another one.
-    meanings_at: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    none_at: Mapping[str, str] = field(default_factory=dict)  #: site → why no head of it has the metric, as a sentence
-    #: over: what it is measured over. Metrics of a sentence are also measured over a corpus and over a film.
-    over: Literal["sentence", "corpus", "film"]
-    unit: str = ""
-    decimals: int = 2
-    chance: float | None = None  #: the number that chance gives, if there is one: colours begin there
-    is_share: bool = True  #: whether its numbers lie between 0 and 1
-    is_error: bool = False  #: whether low is better
-    #: why no sentence is strongest in it, with "{name}": it is measured on other texts than the corpus; "" else.
-    elsewhere: str = ""
-    formula: str = ""  #: as TeX
-    source: str = ""  #: what to know of the formula, and where it is from
-    job: Job | None = None
-
-    def meaning_at(self, site: str, read_off: str = "weights") -> str:
-        """What it means at a site, read off "weights" or "norms"."""
-        weights, norms = self.meanings_at.get(site, (self.meaning, self.of_norms))
-        return (read_off == "norms" and norms) or weights
-
-    def why_none(self, site: str) -> str:
-        """Why no head of a site has it, in the language of the page."""
-        if site in self.none_at:
-            return _(self.none_at[site])
-        message = "“{name}” is undefined here: no token with several visible keys sees this key."
-        return _(message, name=self.name)
-
-    def written(self, value: float) -> str:
-        """A number of it, with its unit."""
-        return f"{decimal(value, self.decimals)} {shown(self.unit)}".rstrip()
-
 
 _RANDOM_TOKENS: Final = dict.fromkeys(
     (ENCODER, DECODER, CROSS),
@@ -106,36 +57,6 @@ _OF_ERROR_RATES: Final = said(
     "2020, *Accurate Word Alignment Induction from Neural Machine Translation*). S, P: sure and possible manual links "
     "(Och & Ney 2003); here P = S."
 )
-
-
-def _of_word_times(name: str, meaning: str, *, chance: float | None = None) -> Metric:
-    """A metric of heads of cross-attention over recordings, in seconds."""
-    return Metric(
-        name=name,
-        meaning=meaning,
-        none_at=dict.fromkeys(
-            (ENCODER, DECODER, CROSS),
-            said(
-                "Only the cross-attention heads of a speech model yield word times. Load the word times of "
-                "recordings under “Recordings”; without them, only “Distance from other heads” is measured."
-            ),
-        ),
-        over="corpus",
-        unit=said("s"),
-        decimals=3,
-        chance=chance,
-        is_share=False,
-        is_error=chance is None,
-        elsewhere=said(
-            "“{name}” is a median over the words of all recordings, so no single recording is the strongest."
-        ),
-        formula=r"t_w = \min\,\{\,f : (i_w, f) \in \mathrm{DTW}(\hat\alpha)\,\}",
-        source=said(
-            "α̂: weights of the frames with sound, renormalised, z-scores over rows, median of 7 frames; t_w: the first "
-            "frame of the first row of word w on the warping path. A recording's first word is left out: it is put at "
-            "0 s whatever the head attends to. OpenAI 2022, whisper/timing.py."
-        ),
-    )
 
 
 METRICS: Final[Mapping[str, Metric]] = {
@@ -390,26 +311,7 @@ METRICS: Final[Mapping[str, Metric]] = {
         source=_OF_ERROR_RATES,
         job=Job(said("aligns token predicted"), "⇉", HEAD_COLOURS[2]),
     ),
-    "timing_error": _of_word_times(
-        said("Error of word times"),
-        said("the median distance from the word starts that you gave, including the constant lag; lower is better"),
-    ),
-    "timing_lag": _of_word_times(
-        said("Lag of word times"),
-        said("the median of the start found minus the start given: above 0 is late, below 0 early"),
-        chance=0.0,
-    ),
-    "timing_less_lag": _of_word_times(
-        said("Error minus lag"),
-        said("the error after subtracting the lag of the other half of the words; lower is better"),
-    ),
-    "timing_apart": _of_word_times(
-        said("Distance from other heads"),
-        said(
-            "how far the word starts that the head gives are from those of the model's own alignment heads or, if the "
-            "model lists none, of all other heads, as a median over words; agreement is not accuracy"
-        ),
-    ),
+    **word_times.METRICS,
     "prefix_matching": Metric(
         name=said("Prefix matching"),
         meaning=said(

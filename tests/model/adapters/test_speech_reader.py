@@ -340,4 +340,4 @@ def test_an_encoder_of_speech_joined_with_any_decoder_is_refused_in_a_sentence(s
     decoder = transformers.BertConfig(hidden_size=32, num_hidden_layers=2, num_attention_heads=2, intermediate_size=40)
     config = transformers.SpeechEncoderDecoderConfig.from_encoder_decoder_configs(encoder, decoder)
     transformers.SpeechEncoderDecoderModel(config=config).save_pretrained(tmp_path)
-    refused(tmp_path, "a speech encoder combined with the decoder")
+    refused(tmp_path, "an encoder combined with the decoder")

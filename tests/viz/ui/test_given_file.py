@@ -57,7 +57,7 @@ def test_without_a_file_the_example_is_read_and_played(app: AppTest) -> None:
 def test_of_a_file_and_a_recording_the_one_that_came_last_is_read(app: AppTest) -> None:
     app.file_uploader(key="given-file").set_value(wav(2, 0.25))
     assert read(healthy(app.run()))[1:] == (2, 0.25)
-    app.audio_input(key="recorded-sound").set_value(wav(3, 0.5))
+    app.audio_input(key="recorded-file").set_value(wav(3, 0.5))
     assert read(healthy(app.run()))[1:] == (3, 0.5)
     app.file_uploader(key="given-file").set_value(wav(4, 0.75))
     assert read(healthy(app.run()))[1:] == (4, 0.75)

@@ -12,7 +12,8 @@ from viz.pages.atlas.data import shape_of
 from viz.pictures.payload import LOCAL, Text
 from viz.selection import state
 from viz.text.messages import _, said, shown, with_and
-from viz.text.metrics import METRICS, OF_A_CORPUS, Metric
+from viz.text.metric import Metric
+from viz.text.metrics import METRICS, OF_A_CORPUS
 from viz.text.written import SITES, decimal
 from viz.ui import controls
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from model import later
+from model.analysis.timing import later as heard
 from model.errors import DataError, HeadlightError
 from viz.access import models
 from viz.access.given_files import FILES, LONGEST_PART, Given, given, keep, whole
@@ -37,7 +37,7 @@ class GivenRecording:
 def chosen(given_file: str, words: "tuple[WordTime, ...]" = ()) -> GivenRecording:
     """The sound that is chosen on the left; the times of the example's words are known."""
     if not given_file:
-        words = words or later.recordings.example_recording().given
+        words = words or heard.recordings.example_recording().given
     return GivenRecording(given_file, words)
 
 
@@ -52,11 +52,11 @@ def load(files: Sequence[tuple[str, bytes]], about: str) -> tuple[tuple[GivenRec
     for name, content in files:
         path = Path(name)
         try:
-            is_times = path.suffix.lower() in later.word_times.READERS
+            is_times = path.suffix.lower() in heard.word_times.READERS
             if path.stem in (times if is_times else sounds):
                 raise DataError("{name} is skipped: an earlier file has the same name.", name=name)
             if is_times:
-                times[path.stem] = later.word_times.parse_word_times(content, name)
+                times[path.stem] = heard.word_times.parse_word_times(content, name)
             elif len(sounds) < MAX_RECORDINGS:
                 digest = keep(kind, content, name)
                 is_long = whole(kind, digest)[1].seconds > LONGEST_PART
@@ -76,15 +76,15 @@ def measuring(recordings: tuple[GivenRecording, ...], choice: ModelChoice) -> "T
     """Reads all of them with a model that hears and writes. Raises as `models.reader`; the task as
     `measure_recordings`, or an InputTextError if a sound is not kept any more.
     """
-    reader = later.recordings.speech_writer(models.reader(choice))
+    reader = heard.recordings.speech_writer(models.reader(choice))
     assert reader is not None, "asked for of a model that hears and writes"
 
     def compute(progress: Progress) -> "MeasuredRecordings":
         made = []
         for one in recordings:
             name, sound = given(FILES["sound"], one.given_file)
-            made.append(later.recordings.Recording(name, sound, one.words, Given.read(one.given_file).start / 10))
-        return later.recordings.measure_recordings(reader, made, progress)
+            made.append(heard.recordings.Recording(name, sound, one.words, Given.read(one.given_file).start / 10))
+        return heard.recordings.measure_recordings(reader, made, progress)
 
     text = said("{done:,} of {total:,} {unit}, about {left:.0f} s left")
     return Task(("recordings", reader.key, recordings), len(recordings), said("recordings"), compute, text)
