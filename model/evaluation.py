@@ -43,11 +43,9 @@ def evaluate(
     tokenizer: Tokenizer,
     pairs: Sequence[Pair],
     *,
-    beam: int = 1,
-    progress: Progress = lambda done: None,
     collect: Callable[[str], object] = lambda translation: None,
 ) -> Scores:
-    """Translate the sources and score against the targets (sacrebleu's own tokenization, case kept).
+    """Translate the sources, greedily, and score against the targets (sacrebleu's own tokenization, case kept).
 
     `collect` is given each translation at the end, in the order of the pairs.
     """
@@ -56,12 +54,12 @@ def evaluate(
         return sum(len(ids) >= model.config.max_length for ids in tokenizer.encode_batch(sources))
 
     def translated(sources: Sequence[str], progress: Progress) -> list[str]:
-        return translate_all(model, tokenizer, sources, beam=beam, progress=progress)
+        return translate_all(model, tokenizer, sources, progress=progress)
 
     def of_chunk(pairs: Sequence[Pair], progress: Progress) -> Partial:
         return _translated(pairs, progress, translated, cut)
 
-    return _scored(pairs, of_chunk, beam, model.device, progress, collect)
+    return _scored(pairs, of_chunk, 1, model.device, lambda done: None, collect)
 
 
 def evaluate_writer(

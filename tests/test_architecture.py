@@ -92,6 +92,20 @@ def test_every_expander_has_a_key() -> None:
     assert not [name for name, call in calls if "key" not in {keyword.arg for keyword in call.keywords}]
 
 
+#: What is no result but keeps account while something runs; it changes in its own module alone.
+IN_MOTION: Final = {
+    "AskedClass", "Called", "Grid", "Known", "LayerCall", "QueuedJob", "Sessions", "Taps", "Tests", "_Beside", "_Gates",
+    "_Outcome", "_Past", "_Pieces", "_Screen", "_Walk",
+}  # fmt: skip
+
+
+def test_what_is_computed_is_a_frozen_dataclass() -> None:
+    """What one person was shown is in caches and in the sessions of others: who got it must not change it."""
+    changing = re.compile(r"^ *@dataclass\b(?!.*frozen=True).*\n(?: *@.*\n)* *class (\w+)", re.M)
+    found = [name for path in (*MODEL, *VIZ) for name in changing.findall(path.read_text(encoding="utf-8"))]
+    assert sorted(found) == sorted(IN_MOTION)
+
+
 _NAMES: Final = {"open", "load_file", "safe_open", "urlopen"}
 _ATTRIBUTES: Final = {
     "open", "read_text", "read_bytes", "from_pretrained", "ZipFile", "load_file", "safe_open", "memmap", "fromfile",

@@ -23,6 +23,7 @@ from viz.access import text_files as atlas
 from viz.notebook import pictures
 
 SMALL = 6
+PAIR = b'{"en": ["a"], "de": ["b"], "sure": [[0, 0]]}\n'
 
 
 def is_refused(call: Callable[[], object], said: str) -> bool:
@@ -85,6 +86,9 @@ LIMITS: list[tuple[ModuleType, str, Callable[[int], object], str]] = [
         lambda n: pictures.lines([[[1.0]]] * n, queries=["a"], keys=["b"]),
         "cannot be told apart",
     ),
+    (atlas, "MAX_SENTENCES", lambda n: atlas.read_sentences(b"a\n" * n, "a.txt"), "more than 6 rows"),
+    (atlas, "MAX_SENTENCES", lambda n: atlas.read_sentences(b"text\n" + b"a\n" * n, "a.csv"), "at most 6 are read"),
+    (atlas, "MAX_PAIRS", lambda n: atlas.read_pairs(PAIR * n, "a.jsonl"), "more than 6 rows"),
     (atlas, "MAX_SENTENCE", lambda n: atlas.read_sentences(b"x" * n, "a.txt"), "a sentence may have"),
 ]
 

@@ -167,8 +167,6 @@ def _found(tokens: Sequence[str], special: Collection[str]) -> list[tuple[list[i
 
 def _parted(group: list[int], tokens: Sequence[str]) -> list[list[int]]:
     """The words within a run of tokens that no white space separates."""
-    if len(group) == 1:
-        return [group]
     begins = begins_word([tokens[position].removeprefix(WORD_BEGIN) for position in group])
     starts = [number for number, is_first in enumerate(begins) if is_first]
     return [group[start:end] for start, end in zip(starts, [*starts[1:], len(group)], strict=True)]

@@ -16,6 +16,7 @@ from model.errors import CheckpointError, InputTextError
 from model.nn.edits import SwitchOff
 from model.opening import open_reader
 from model.reader import Reader
+from model.sources.picture_file import PartlyHidden
 from tests.model.adapters import zoo
 from tests.model.adapters.sided_zoo import SIDED, save_sided
 from tests.model.adapters.speech_zoo import stir
@@ -103,6 +104,9 @@ def test_a_patch_that_is_painted_changes_its_own_position_alone(sided: tuple[str
     changed = (queries[1] - queries[0]).abs().amax((0, 2))
     source = looks[1].source
     assert source.grid is not None
+    # Hidden, it is read as if it were not painted.
+    hidden = reader.reading("a", PartlyHidden(painted, (16, 8, 24, 16), "grey")).trace("", edits=silent)
+    torch.testing.assert_close(hidden.inputs["encoder.self"][2].query, queries[0])  # type: ignore[union-attr]
     left, top, right, bottom = source.grid.rectangles[int(changed.argmax())].tolist()
     assert source.grid.pixels[top:bottom, left:right].float().mean((0, 1)).tolist() == pytest.approx(
         [255, 0, 0], abs=40

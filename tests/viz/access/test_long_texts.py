@@ -112,6 +112,8 @@ def test_words_and_hidden_special_tokens_are_shown_too(app: AppTest) -> None:
     ((header, _),) = sent_to(app, "matrix_picture")
     assert header["rowTokens"] == TEXT.split()
     assert header["columnTokens"] == TEXT.removesuffix(".").split()
+    # The grid of a long text shows every key.
+    assert not any(frame.get("leftOut") for frame, _ in sent_to(app, "tile_keeper"))
     assert next(sides["rowTokens"] for sides in header["previews"].values()) == TEXT.split()
 
 
@@ -150,6 +152,7 @@ def test_the_window_follows_the_kept_token_and_the_slider_and_says_where_it_is(
     assert f"Queries 3 to 18 of {count}" in said(app)
     assert app.query_params["window"] == "2"
     assert sent_to(app, "head_lines")[0][0]["command"]["query"] is None
+    assert f"Queries 1 to 16 of {count}" in said(opened(app_of(text=TEXT, drawn="Lines", token=20, window=0, words=0)))
     beyond = opened(app_of(text=TEXT, drawn="Lines", window=5000, words=0))
     assert f"to {count} of {count}" in said(beyond), "a window beyond the text becomes the last"
 

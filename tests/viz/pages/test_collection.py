@@ -19,6 +19,7 @@ from viz.ui.collection.page_file import page_file, seen
 
 TEXT = (("checkpoint", "en-de"), ("text", "She read."))
 HEAD = Pin("attention", (("head", "L2H2"), ("site", "encoder.self"), *TEXT), "Look <b>here</b>")
+BAR = "present_steps"
 GRID, FILM, COMPARED = (Pin(page, TEXT) for page in ("attention", "decoding", "coreference"))
 
 pytestmark = pytest.mark.usefixtures("chosen")
@@ -83,7 +84,7 @@ def test_a_presentation_of_the_collection_begins_on_its_first_view_and_stays_on_
     app.button("pins-present").click().run()
     for title, step in (("Decode", 0), ("Attention", 1)):
         assert healthy(app).title[0].value == title
-        ((bar, _),) = sent_to(app, "present_steps")
+        ((bar, _),) = sent_to(app, BAR)
         assert (bar["step"], bar["count"]) == (step, 2)
         app = collection(FILM, HEAD, present=1, pin=2, text="She read.")
     assert HEAD.caption in " ".join(part.proto.body for part in app.get("html")).replace("&lt;", "<").replace(
@@ -98,14 +99,18 @@ def test_a_presentation_goes_through_each_screen_of_a_view_of_several_and_stays_
     training = Pin("model_card", (("about", "Data and training"), ("checkpoint", "en-de")))
     for screen in (0, 1):
         app = app_of(collection=1, pins=encode((HEAD, training, FILM)), present=1, pin=2, screen=screen)
-        ((bar, _),) = sent_to(opened(app, "model_card", **dict(training.params)), "present_steps")
+        ((bar, _),) = sent_to(opened(app, "model_card", **dict(training.params)), BAR)
         assert (bar["step"], bar["count"]) == (1 + screen, 4)
         assert [part.value for part in app.subheader] == ["Data and training"]
         tables = " ".join(part.proto.body for part in app.get("html"))
         assert (len(app.get("plotly_chart")), "Training data" in tables) == ((1, False), (0, True))[screen]
+    # Of views that were not opened yet, a trail has two screens: what is asked, and what is read back.
+    why = Pin("attention", (("view", "Why"), ("trail", "c0"), *TEXT))
+    ((bar, _),) = sent_to(opened(app_of(collection=1, pins=encode((FILM, why)), present=1, pin=1), "decoding"), BAR)
+    assert bar["count"] == 3
     # A page that is opened meanwhile, with screens of its own, is not taken for the view.
     app = app_of(collection=1, pins=encode((HEAD, FILM)), present=1, pin=1)
-    ((bar, _),) = sent_to(opened(app, "model_card", **dict(training.params)), "present_steps")
+    ((bar, _),) = sent_to(opened(app, "model_card", **dict(training.params)), BAR)
     assert bar["count"] == 2
 
 

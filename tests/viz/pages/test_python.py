@@ -602,6 +602,8 @@ def test_the_tab_why_gives_a_test_and_where_they_are_unfolded_the_tables_of_toke
         st.session_state["by-tokens"] = False
         testing.of_session(reader(), traced(), asked_cell(traced(), reader())).ask("c1.s1+s2")
         compare("attention", "Why", ASKED, without_words)
+        # The first row sees one key: nothing can be asked, and the tables of tokens are what is left.
+        compare("attention", "Why", {"site": DECODER, "token": 0}, circuits)
 
     person(do)
 

@@ -166,8 +166,8 @@ class Query:
     options: Mapping[int, str]  #: the first row of each token or word that can be chosen → its name
     at: int  #: which is
     rows: Positions  #: its rows, which are averaged
-    note: str = ""  #: why it is another one than that which was chosen, or only a part of that
-    is_another: bool = False  #: whether it is another one
+    note: str  #: why it is another one than that which was chosen, or only a part of that
+    is_another: bool  #: whether it is another one
 
 
 def queries(sides: Sequence[Side], site: str) -> list[Query]:
@@ -190,10 +190,11 @@ def queries(sides: Sequence[Side], site: str) -> list[Query]:
         assert index is not None, "the default has a row"
         names = {group[0]: name for name, group in zip(axis.labels, axis.groups, strict=True)}
         group = axis.groups[index]
-        query = Query(names, group[0], of_pronoun if set(group) <= set(of_pronoun) else group)
-        another = "" if at is not None else _why_another(sides, site, side.number, other, query)
-        note = another or _why_a_part(side.trace, site, query) if side.number == 0 else another
-        found.append(replace(query, note=note, is_another=bool(another)))
+        rows = of_pronoun if set(group) <= set(of_pronoun) else group
+        shown = display_token(names[group[0]])
+        another = "" if at is not None else _why_another(sides, site, side.number, other, shown)
+        note = another or _why_a_part(side.trace, site, group[0], len(rows)) if side.number == 0 else another
+        found.append(Query(names, group[0], rows, note, bool(another)))
     return found
 
 
@@ -210,12 +211,11 @@ _NO_TWIN: Final = (
 )
 
 
-def _why_another(sides: Sequence[Side], site: str, number: int, other: int | None, query: Query) -> str:
+def _why_another(sides: Sequence[Side], site: str, number: int, other: int | None, shown: str) -> str:
     """Why a sentence is looked at from its default query, where a person has chosen a word; "" where nobody has.
 
-    `other`: the row that is chosen in the other sentence.
+    `other`: the row that is chosen in the other sentence; `shown`: the default.
     """
-    shown = display_token(query.options[query.at])
     if other is not None:
         trace = sides[1 - number].trace
         word = texts.words_of_cell(trace, site, other, 0)[0]
@@ -229,18 +229,18 @@ def _why_another(sides: Sequence[Side], site: str, number: int, other: int | Non
     return _(message, word=texts.name_of(trace, looking[0]), query=shown)
 
 
-def _why_a_part(trace: "Trace", site: str, query: Query) -> str:
+def _why_a_part(trace: "Trace", site: str, at: int, num_rows: int) -> str:
     """Why the query is only a part of the words that a person has chosen; "" where it is all of them."""
     looking = () if state.current().coreference.pair else words.chosen_in(trace)[0]
     rows = texts.rows_of_word(trace, site, looking[0]) if looking else ()
-    if query.at not in rows:
+    if at not in rows:
         return ""
     word, sentences = texts.name_of(trace, looking[0]), []
     if len(looking) > 1:
         sentences.append(
             _("Of the {count} words chosen, the first is the query: “{word}”.", count=len(looking), word=word)
         )
-    if len(query.rows) < len(rows):
+    if num_rows < len(rows):
         sentences.append(_("Whole words are off: the query is only the first token of “{word}”.", word=word))
     return in_a_row(sentences)
 

@@ -243,7 +243,7 @@ def show_rows(sides: Sequence[Side], site: str) -> None:
             for role, columns in row.marked.items():
                 mark_columns(figure, columns, rows=len(row.values), colour=ROLES[role].colour, dash=ROLES[role].dash)
             pair_words.tell(figure, sides, [side], [row], site, layer if measure.is_per_head else None)
-            name = file_name(f"{site} layer{layer} row{side.rows[0]} {common.measure}", sentence=side.trace.text)
+            name = file_name(f"{site} L{layer + 1} row{side.rows[0] + 1} {common.measure}", sentence=side.trace.text)
             alt = _(_ROWS_OF[side.number], measure=_(measure.label).lower(), layer=layer + 1)
             with st.container(gap="xsmall"):
                 st.html(row_name(side.query, writes=first.rows_write(site)))
@@ -264,7 +264,7 @@ def show_rows(sides: Sequence[Side], site: str) -> None:
         )
         sentences.append(_(message, held=with_commas(held), number=_(measure.number)))
     terms.caption(in_a_row(sentences))
-    shown = f"{site} layer{layer} {common.measure}"
+    shown = f"{site} L{layer + 1} {common.measure}"
     name = file_name(f"rows {shown}", sentence=first.text)
     controls.table_button(_("Rows (CSV)"), partial(tables.pair_rows, layer, [side.query for side in sides], rows), name)
     st.subheader(_("Difference"), anchor=False)

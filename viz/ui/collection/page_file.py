@@ -189,7 +189,7 @@ def _step(trace: "Trace", selection: Selection) -> Seen:
             label=of_rows,
             row_name=_("head"),
             column_name=_("key"),
-            file_name=f"rows layer{layer}",
+            file_name=f"rows L{layer + 1}",
         )
         pictures.append(Picture(of_rows, drawn_matrix(data, Kept())))
     return Seen(name, trace.text, tuple(pictures))

@@ -27,7 +27,7 @@ from model.analysis.interventions.patching import NO_COUNTERPART, ChoicePair, co
 from model.analysis.metrics.head_metrics import HeadName
 from model.decoding.search import translate_all
 from model.errors import EditError, InputTextError
-from model.evaluation import evaluate
+from model.evaluation import evaluate, evaluate_writer
 from model.nn.edit_hooks import Edits
 from model.nn.edits import SwitchOff
 from model.nn.encoder_decoder import SITES, site_path
@@ -182,8 +182,12 @@ def test_scores_are_those_of_the_translations_without_the_heads(translator: Tran
     # BLEU of translations that are one endless word is 0; chrF is not.
     with heads_off(translator, heads):
         assert [translator.translate(text) for text in texts] == [session.translation for session in without]
-        assert evaluate(translator.model, translator.tokenizer, pairs).chrf == pytest.approx(100)
-    assert evaluate(translator.model, translator.tokenizer, pairs).chrf < 100
+        scores = evaluate(translator.model, translator.tokenizer, pairs)
+    assert scores.chrf == pytest.approx(100)
+    assert scores.beam == 1
+    scores = evaluate_writer(translator, pairs)
+    assert scores.chrf < 100
+    assert scores.beam == 1
 
 
 def test_unknown_heads_blank_texts_and_cases_without_a_choice_are_refused(translator: Translator) -> None:

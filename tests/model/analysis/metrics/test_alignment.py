@@ -14,6 +14,7 @@ from model.analysis.metrics.alignment import (
     AlignedPair,
     AlignedWords,
     count_links,
+    diagonal_links,
     linked_words,
     read_alignments,
     score_alignment,
@@ -60,6 +61,16 @@ def test_a_head_that_aligns_perfectly_has_error_rate_zero(
     assert scores.ways[wrong].heads[1][2] > 0
     assert (scores.rows, scores.sure_links, scores.predicted_links) == (2, 14, 14)
     assert scores.diagonal == pytest.approx(1 - 1 / 7)
+
+
+@pytest.mark.parametrize(
+    ("num_source", "num_target", "sources"),
+    [(3, 3, [0, 1, 2]), (1, 3, [0, 0, 0]), (6, 2, [0, 3]), (2, 5, [0, 0, 1, 1, 1])],
+)
+def test_the_baseline_goes_along_the_diagonal_to_the_last_word(
+    num_source: int, num_target: int, sources: list[int]
+) -> None:
+    assert diagonal_links(num_source, num_target) == [(source, row) for row, source in enumerate(sources)]
 
 
 def test_the_end_of_the_source_is_no_word(translator: Translator) -> None:

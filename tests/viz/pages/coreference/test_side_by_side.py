@@ -192,6 +192,12 @@ def test_the_head_that_moves_farthest_is_named_and_opened_where_another_is_open(
     assert head_label(*farthest[:2]) == head
 
 
+@pytest.mark.parametrize(("measure", "most"), [("norms", ""), ("weights", r" \(the maximum is 2\)")])
+def test_of_shares_the_most_that_they_can_move_is_said(tiny: None, measure: str, most: str) -> None:
+    said = re.compile(rf"Of 8 heads, .* changes most in the pronoun's row: \+\d\.\d+\*\*{most}\.$")
+    assert any(said.search(unlinked(one.value)) for one in comparing(measure=measure).markdown)
+
+
 def test_one_word_in_two_roles_gets_a_sentence_and_the_rows_stay(tiny: None) -> None:
     app = comparing(distractor=IT)
     assert "one word has two roles" in app.warning[0].value

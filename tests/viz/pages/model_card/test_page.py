@@ -79,7 +79,9 @@ def test_the_page_has_the_shape_the_records_the_scores_and_the_card(
     assert any("first 20 pairs" in unlinked(caption.value) for caption in app.caption)
     texts = [element.value for element in app.text]
     assert texts[0].startswith("![x](")
-    assert "Random words, no sense." in texts
+    # What the card says below its heading, up to the next one.
+    assert texts[-2:] == ["Random words, no sense.", texts[0]]
+    assert len(texts) == 3
     code = "\n".join(element.value for element in app.code)
     assert "python -m model evaluate --data a.tsv --beam 4 --json" in code
     assert "python -m model pronouns --json" in code

@@ -20,7 +20,7 @@ from viz.pictures.payload import CHOSEN, Text, Token, hear
 from viz.selection import state
 from viz.text import html
 from viz.text.messages import _, said
-from viz.text.written import CROSS, decimal, display_token, file_name, head_label, signed
+from viz.text.written import CROSS, decimal, display_token, file_name, head_label, head_name, signed
 from viz.ui import controls, frame, long_work, terms, token_labels
 
 if TYPE_CHECKING:
@@ -361,7 +361,7 @@ def _attention(text: str, tree: "BeamTree", index: int) -> None:
     frame.chart(
         ancestor_heatmap(weights, names[0], tree.rows(index), names[1]),
         "beam-attention",
-        file_name("beam", f"node{index}", f"layer{layer} head{head}", sentence=text),
+        file_name("beam", f"node{index}", head_name(CROSS, layer, head), sentence=text),
         _("Cross-attention of {head} along the hypothesis, as a heatmap", head=head_label(layer, head)),
     )
     terms.caption(token_labels.rows_said(trace, CROSS))

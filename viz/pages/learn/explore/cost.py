@@ -72,7 +72,7 @@ def show(trace: "Trace") -> None:
         labels = {at: str(at + 1) for at in range(len(costs))}
         step = controls.dropdown("step", _("Step"), labels, width=105)
         st.html(html.swatches(list(zip(reversed(figures.COLOURS), reversed(figures.STATES), strict=True))), width=440)
-    name = file_name("cost", f"step{step}", sentence=trace.text)
+    name = file_name("cost", f"step{step + 1}", sentence=trace.text)
     _cache(trace, costs[step], step, name)
     _work(trace, costs, step, name)
     _formula(is_papers=data.is_papers(trace, models.writer(model)))

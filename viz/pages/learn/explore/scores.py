@@ -182,7 +182,7 @@ def _show_heads(trace: "Trace") -> None:
         frame.chart(
             figures.head_row(data.row_weights(trace, site, layer, head, row), trace.axis_names(site)[1]),
             "score-head-row",
-            file_name("scores", head_name(site, layer, head), f"row{row}", sentence=trace.text),
+            file_name("scores", head_name(site, layer, head), f"row{row + 1}", sentence=trace.text),
             _("The weights of {which}, scaled and unscaled", which=which),
         )
     before, stands_for, after = (plain(part) for part in row_parts(row_name, writes=trace.rows_write(site)))

@@ -56,7 +56,7 @@ def show(trace: "Trace") -> None:
     frame.chart(
         target_dots(found),
         "smoothed-target",
-        file_name("smoothed target", str(step), sentence=trace.text),
+        file_name("smoothed target", str(step + 1), sentence=trace.text),
         _("The model's probability of each token, with the one-hot and the smoothed target."),
     )
     terms.markdown(_smoothing_in_words(found, hundredths))
