@@ -156,8 +156,11 @@ def as_image(picture: Image.Image | np.ndarray[Any, Any]) -> Image.Image:
 def _check_size(size: tuple[int, int]) -> None:
     width, height = size
     if max(size) > LARGEST_SIDE or width * height > LARGEST_AREA:
-        message = "The picture has {width:,} × {height:,} pixels; at most {largest_area:,} can be read."
-        raise InputTextError(message, width=width, height=height, largest_area=LARGEST_AREA)
+        message = (
+            "The picture has {width:,} × {height:,} pixels; at most {largest_area:,} can be read, {largest_side:,} "
+            "along a side. Scale it down."
+        )
+        raise InputTextError(message, width=width, height=height, largest_area=LARGEST_AREA, largest_side=LARGEST_SIDE)
     if max(size) > LONGEST_RATIO * min(size):
         message = (
             "The picture has {width:,} × {height:,} pixels; its longer side may be at most {longest_ratio} times the "

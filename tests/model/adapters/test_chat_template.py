@@ -174,6 +174,14 @@ def marked_chat(chats: Callable[[str], ChatWriter]) -> ChatWriter:
     return chats("marked")
 
 
+def test_what_is_kept_of_a_chat_is_not_kept_of_the_plain_text(
+    chat_folder: Callable[[str], Path], marked_chat: ChatWriter
+) -> None:
+    plain = open_reader(chat_folder("marked"))
+    assert marked_chat.key != plain.key
+    assert marked_chat.key.startswith(plain.key)
+
+
 def text_of(chat: ChatWriter, text: str, role: str) -> str:
     """What the tokens of one role spell, without white space."""
     found = chat.chat(text)

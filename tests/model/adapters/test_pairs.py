@@ -101,5 +101,5 @@ def test_a_second_text_is_for_encoders_and_not_blank(opened: Callable[[str], Tex
 def test_a_model_of_single_texts_refuses_a_second_one(tmp_path: Path) -> None:
     zoo.tiny("bert", changes={"type_vocab_size": 1}).save_pretrained(tmp_path)
     zoo.save_tokenizer(tmp_path, "wordpiece")
-    with pytest.raises(InputTextError, match="single texts"):
+    with pytest.raises(InputTextError, match="second text the type 1, but the model's types of tokens end at 0"):
         as_pair(open_reader(tmp_path), SECOND).trace(TEXT)

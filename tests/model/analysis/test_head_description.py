@@ -295,6 +295,16 @@ def test_the_same_tokens_in_every_row_are_an_answer_and_said_once(described: dic
     assert "columns" not in {more.kind for more in found.more}
 
 
+def test_a_head_prefers_the_tokens_that_it_looks_at_and_one_that_looks_evenly_none(
+    described: dict[str, list[HeadDescription]],
+) -> None:
+    favourites = described[ENCODER][PLANTED[ENCODER].index(at_marks)].favourites
+    assert favourites
+    assert {token for token, _times in favourites} <= set(",.?:;")
+    assert [times for _token, times in favourites] == sorted((times for _token, times in favourites), reverse=True)
+    assert not described[ENCODER][PLANTED[ENCODER].index(evenly)].favourites
+
+
 @pytest.mark.parametrize(("site", "place"), [(ENCODER, "last"), (DECODER, "first")])
 def test_a_head_that_rests_is_said_to(described: dict[str, list[HeadDescription]], site: str, place: str) -> None:
     found = described[site][4]

@@ -201,6 +201,11 @@ def test_a_colour_bar_is_labelled_from_end_to_end_and_a_pooled_matrix_has_a_numb
     scale = ColourScale.signed("difference", 0.5)
     assert (scale.low, scale.high) == (-0.5, 0.5)
     assert scale.marks == ((0, "−0.5"), (0.25, "−0.25"), (0.5, "0"), (0.75, "+0.25"), (1, "+0.5"))
+    # A label stands where its number has its colour.
+    for shown in (scale, ColourScale.root("weight", 1.0)):
+        for place, label in shown.marks:
+            share = (float(label.replace("−", "-")) - shown.low) / (shown.high - shown.low)
+            assert share**shown.exponent == pytest.approx(place, abs=1e-3)
     given: dict[str, Any] = {
         "row_tokens": "abcde",
         "column_tokens": "xyz",
