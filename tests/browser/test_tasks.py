@@ -96,7 +96,7 @@ def test_a_student_finds_the_first_lessons_walks_them_and_learns_what_it_looks_a
     page.get_by_role("radiogroup", name="Your prediction").get_by_role("radio", name="animal").click()
     expect(page.get_by_text("Right. “Es” refers to “das Tier”, the animal.")).to_be_visible()
     # The same head on its page, which stays open, and then the heads that link the two words most.
-    page.get_by_role("button", name="Open on the page Attention").click()
+    page.get_by_role("button", name="Open on the Attention page").click()
     link = link_of()
     expect(said(page, f"the largest weight of weil → es goes to animal: {link.weight:.4f}")).to_be_visible()
     expect(said(page, "Which heads link es to …? Now click the key word")).to_be_visible()

@@ -143,4 +143,4 @@ def test_words_are_tested_together_with_the_weights_and_the_german_that_follow(p
     visit(page, f"{shipped_url}&view=Why&trail=c4.s10")
     why.locator(".bar.rest").click()
     why.locator(".bar", has_text="difference in reading").focus()
-    expect(why.locator(".test .refused")).to_contain_text("depends on both texts")
+    expect(why.locator(".test .refused")).to_contain_text("cannot be removed from one of them")
