@@ -312,6 +312,22 @@ def test_every_text_that_is_read_or_written_names_its_encoding() -> None:
     assert not unnamed
 
 
+def test_a_module_that_a_text_names_is_named_from_where_it_is() -> None:
+    """Installed, `model` and `viz` lie below `headlight`: a text that begins with them names nothing there."""
+    below = {module for file in (*MODEL, *VIZ) if "." in (module := module_of(file))}
+    begins = {f"{module.rpartition('.')[0]}." for module in below}
+    named = [
+        f"{name_of(file)}:{node.lineno}"
+        for file in (*MODEL, *VIZ)
+        # But where what lies above is put before it.
+        if not re.search(r"(?<!\.)__name__\.removesuffix", file.read_text(encoding="utf-8"))
+        for node in nodes(file)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if node.value in below or (node.value.count(".") > 1 and node.value in begins)
+    ]
+    assert not named
+
+
 def test_browser_tests_ask_for_what_is_drawn_by_what_waits_for_it() -> None:
     """A box is None, and an element not the one that is shown, while a page is drawn anew: `pointing.py` asks again."""
     files = [path for path in (ROOT / "tests" / "browser").glob("*.py") if path.name != "pointing.py"]

@@ -46,11 +46,9 @@ GIVEN: Final[Mapping[SourceKind, tuple[str, ...]]] = {
     "picture": PIXELS,
     "text": ("input_ids",),
 }
-#: The module that opens models of each, by its `OPENING`: only who looks at pictures, or hears, needs what reads them.
-READERS: Final[Mapping[SourceKind, str]] = {
-    "sound": "model.adapters.speech_reader",
-    "picture": "model.adapters.image_reader",
-}
+#: The module beside this one that opens models of each, by its `OPENING`: only who looks at pictures, or hears, needs
+#: what reads them.
+READERS: Final[Mapping[SourceKind, str]] = {"sound": ".speech_reader", "picture": ".image_reader"}
 
 #: Role → the library's maps from a configuration to the classes that have it.
 MAPS: Final[Mapping[Role, tuple[Any, ...]]] = {

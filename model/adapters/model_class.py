@@ -99,7 +99,7 @@ def _refuse_mixed(named: Sequence[Any], read: Collection[SourceKind], config: An
     """Raise a CheckpointError if one of these classes can be given what no class reads alone, beside other input."""
     given = {name for made in named for name in inspect.signature(made.forward).parameters}
     for kind, module in library.READERS.items():
-        for part, message in import_module(module).OPENING.mixed.items():
+        for part, message in import_module(module, __package__).OPENING.mixed.items():
             if kind not in read and any(part in name for name in given):
                 raise CheckpointError(message, kind=str(config.model_type)[:60])
 

@@ -151,7 +151,7 @@ def _proven_given(
     folder: Folder, model: Any, whole: Whole, pieces: LibraryTokenizer | None, digest: str, config: Any
 ) -> Reader:
     """The same of a model that reads a picture or a sound."""
-    opening: Opening = import_module(library.READERS[library.reads(model)]).OPENING
+    opening: Opening = import_module(library.READERS[library.reads(model)], __package__).OPENING
     sense = opening.sense(folder, model, config)
     words = [] if pieces is None else pieces.encode(PROBE_TEXT).ids[:MOST_TOKENS]
     probe = sense.probe([token % library.words(model) for token in words])

@@ -50,7 +50,7 @@ class FileKind:
     num_bytes: Callable[[Any], int]  #: of a content
     #: whether a content is a `model.sources.sound_file.Sound`: recorded, played, and read in parts.
     is_heard: bool = False
-    own_field: str = ""  #: the module with what its field has besides, a `viz.ui.given_file.OwnField`
+    own_field: str = ""  #: the module of `viz.ui` with what its field has besides, an `OwnField`
     #: of_file, of_example: what is imported from which module, and the line that traces with `reader`; in that of a
     #: file, `{before}` and `{part}` are around what is cut out or hidden; of an example, `{example}` is its name.
     of_file: tuple[dict[str, str], str]
@@ -126,7 +126,7 @@ FILES: Final[Mapping[SourceKind | None, FileKind]] = {
         example=lambda name: heard.sound_file.example_sound(),
         num_bytes=lambda sound: sound.samples.nbytes,
         is_heard=True,
-        own_field="viz.ui.sound_field",
+        own_field=".sound_field",
         of_file=(
             {"sources.sound_file": "sound_of"},
             "trace = reader.trace_sound("

@@ -48,7 +48,7 @@ def field(kind: FileKind) -> None:
         help_text=_(kind.help_text, most=downloads.most(*sizes)),
         on_change=_used(_CHOSEN),
     )
-    own: OwnField | None = import_module(kind.own_field) if kind.own_field else None
+    own: OwnField | None = import_module(kind.own_field, __package__) if kind.own_field else None
     file = (None if own is None else _other(own, chosen)) or chosen
     if own is None and st.session_state.get(_LAST) == _ELSEWHERE:
         # The file chosen elsewhere was of another kind.

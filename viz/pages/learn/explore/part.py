@@ -59,4 +59,4 @@ def python(name: str, trace: "Trace") -> "Snippet":
 
 
 def _module(name: str) -> "ModuleType":
-    return import_module(f"viz.pages.learn.explore.{name}")
+    return import_module(f".{name}", __package__)
