@@ -72,13 +72,18 @@ NIGHT: Final = SEQUENTIAL[0]
 LIGHT: Final = SEQUENTIAL[-1]
 
 
+#: Letters on colours: of any two inks only these have a contrast of 4.5 on every colour.
+BLACK: Final = "#000000"
+WHITE: Final = "#ffffff"
+
+
 @dataclass(frozen=True, slots=True)
 class Inks:
-    """A scale of cells, and the text on dark and on pale ones."""
+    """A scale of cells, and the text on pale and on dark ones."""
 
     stops: tuple[str, ...]
-    dark: str = NIGHT
-    pale: str = LIGHT
+    dark: str = BLACK
+    pale: str = WHITE
 
 
 SEQUENTIAL_INKS: Final = Inks(SEQUENTIAL)
@@ -90,8 +95,8 @@ CHART_TEXT: Final = "#000037"
 #: The text of an axis; Streamlit's theme colours axes one by one, so each must say it.
 AXIS_TEXT: Final = {"tickfont": {"color": CHART_TEXT}, "title": {"font": {"color": CHART_TEXT}}}
 
-#: An ink has the better contrast on colours lighter than this (relative luminance) if it is dark, else if it is pale.
-_MIDDLE_LUMINANCE: Final = 0.185
+#: On a colour of this relative luminance black and white stand out equally.
+_MIDDLE_LUMINANCE: Final = 0.179
 
 Colorscale = list[list[float | str]]
 
@@ -102,15 +107,18 @@ def colorscale(stops: tuple[str, ...]) -> Colorscale:
     return [[i / last, stop] for i, stop in enumerate(stops)]
 
 
-def sequential(position: float) -> tuple[str, str]:
-    """The colour at `position` in [0, 1] of `SEQUENTIAL`, and the ink that can be read on it, both as hex."""
-    at = min(1.0, max(0.0, position)) * (len(SEQUENTIAL) - 1)
-    low = min(len(SEQUENTIAL) - 2, int(at))
-    ends = (bytes.fromhex(stop[1:]) for stop in SEQUENTIAL[low : low + 2])
-    rgb = [round(start + (end - start) * (at - low)) for start, end in zip(*ends, strict=True)]
-    red, green, blue = ((part / 255) ** 2.2 for part in rgb)
-    is_light = 0.2126 * red + 0.7152 * green + 0.0722 * blue > _MIDDLE_LUMINANCE
-    return f"#{bytes(rgb).hex()}", NIGHT if is_light else LIGHT
+def colour_at(position: float, stops: tuple[str, ...] = SEQUENTIAL) -> str:
+    """The colour at `position` in [0, 1] of a scale, as hex."""
+    at = min(1.0, max(0.0, position)) * (len(stops) - 1)
+    low = min(len(stops) - 2, int(at))
+    ends = (bytes.fromhex(stop[1:]) for stop in stops[low : low + 2])
+    return f"#{bytes(round(start + (end - start) * (at - low)) for start, end in zip(*ends, strict=True)).hex()}"
+
+
+def ink_on(colour: str) -> str:
+    """The ink that can be read on a colour, as `colourAt` chooses it in the browser."""
+    red, green, blue = ((part / 255) ** 2.2 for part in bytes.fromhex(colour[1:]))
+    return BLACK if 0.2126 * red + 0.7152 * green + 0.0722 * blue > _MIDDLE_LUMINANCE else WHITE
 
 
 #: A row of attention sums to one over many keys, so on a linear scale nearly everything is night: a weight w gets the

@@ -53,6 +53,15 @@ test("a colour scale meets its stops, and its ink can be read on it", () => {
   assert.deepEqual(colourAt(scale, 0), { fill: "rgb(0,0,0)", ink: "white" });
   assert.deepEqual(colourAt(scale, 0.5).fill, "rgb(128,128,128)");
   assert.deepEqual(colourAt(scale, 7), { fill: "rgb(255,255,255)", ink: "black" });
+  const linear = (part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
+  for (const stops of [scale.stops, ["#0f142a", "#1d3f70", "#007b9b", "#4fb78f"], ["#0f142a", "#b67c2e"]])
+    for (let step = 0; step <= 100; step++) {
+      const { fill, ink } = colourAt({ ...scale, stops }, step / 100);
+      const [red, green, blue] = fill.match(/\d+/g).map((part) => linear(Number(part) / 255));
+      const luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+      const contrast = ink === "black" ? (luminance + 0.05) / 0.05 : 1.05 / (luminance + 0.05);
+      assert.ok(contrast >= 4.5, `${ink} on ${fill}: ${contrast}`);
+    }
 });
 
 test("every cell has a pixel, however many there are", () => {

@@ -46,14 +46,15 @@ def test_scales_share_their_zero_stops_are_apart_and_streamlit_is_told_the_same(
         assert tuple(config["theme"][appearance]["chartSequentialColors"]) == theme.SEQUENTIAL
 
 
-def test_every_colour_of_a_probability_can_be_written_on() -> None:
+@pytest.mark.parametrize("stops", [theme.SEQUENTIAL, theme.DIVERGING, theme.HEAD_COLOURS])
+def test_every_colour_can_be_written_on(stops: tuple[str, ...]) -> None:
     def luminance(colour: str) -> float:
         parts = (part / 255 for part in bytes.fromhex(colour[1:]))
         linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
         return sum(part * weight for part, weight in zip(linear, (0.2126, 0.7152, 0.0722), strict=True))
 
-    for step in range(101):
-        low, high = sorted(map(luminance, theme.sequential(step / 100)))
-        assert (high + 0.05) / (low + 0.05) > 4
-    assert theme.sequential(0.0)[0] == theme.NIGHT
-    assert theme.sequential(1.0)[0] == theme.LIGHT
+    for step in range(301):
+        colour = theme.colour_at(step / 300, stops)
+        low, high = sorted(map(luminance, (colour, theme.ink_on(colour))))
+        assert (high + 0.05) / (low + 0.05) >= 4.5
+    assert (theme.colour_at(0.0, stops), theme.colour_at(1.0, stops)) == (stops[0], stops[-1])

@@ -83,8 +83,6 @@ def chart(figure: "Figure", key: str, name: str, alt: str, most: int = present.C
 
     `most`: its height on a projector.
     """
-    for of_all_axes in (figure.update_xaxes, figure.update_yaxes):
-        of_all_axes(theme.AXIS_TEXT)
     with _room(figure, most) as shown_figure:
         st.plotly_chart(shown_figure, key=key, config=chart_config(name), alt=shown(alt))
 
@@ -120,6 +118,8 @@ def chart_of_heads(
 @contextmanager
 def _room(figure: "Figure", most: int) -> "Iterator[Figure]":
     """Where a chart is shown, and the chart as it is shown there: on a projector it fills a box of its height."""
+    for of_all_axes in (figure.update_xaxes, figure.update_yaxes):
+        of_all_axes(theme.AXIS_TEXT)
     if not present.is_on():
         yield figure
         return

@@ -145,13 +145,11 @@ def enlarged(figure: "Figure", most: int = CHART_HEIGHT) -> "Figure":
     """
     spec = _with_large_letters(figure.to_dict())
     larger = type(figure)(spec)
-    letters = {"size": SMALLEST_LETTERS}
     for axes in (larger.select_xaxes(), larger.select_yaxes()):
         for axis in axes:
-            if axis.tickfont.size is None:
-                axis.tickfont = letters
-            if axis.title.font.size is None:
-                axis.title.font = letters
+            # Each keeps its colour: Streamlit's own for axes is too pale.
+            for font in (axis.tickfont, axis.title.font):
+                font.size = font.size or SMALLEST_LETTERS
             if axis.type == "log":
                 # Between its powers of ten plotly writes smaller digits.
                 axis.update(dtick=1, exponentformat="SI")

@@ -63,6 +63,8 @@ def test_letters_of_a_chart_become_large_and_the_chart_stays_within_the_screen()
     layout = shown.layout
     sizes = [shown.data[0].textfont.size, layout.font.size, layout.legend.font.size, layout.annotations[0].font.size]
     assert min(*sizes, layout.xaxis.tickfont.size, layout.yaxis.title.font.size) >= SMALLEST_LETTERS
+    ink = enlarged(Figure(layout={"xaxis": {"title": {"text": "a", "font": {"color": "#123456"}}}})).layout.xaxis.title
+    assert (ink.font.color, ink.font.size) == ("#123456", SMALLEST_LETTERS)
     # Those that are large enough stay; of a smaller chart the height stays.
     assert (sizes[0], sizes[2]) == (14, 13)
     assert enlarged(Figure(layout={"height": CHART_HEIGHT - 9})).layout.height == CHART_HEIGHT - 9

@@ -184,7 +184,7 @@ def scatter(
     layout = theme.figure_layout(HEIGHT) | {
         "xaxis": charts.axis(across.label) | {"range": _with_room(places[:, 0])},
         "yaxis": charts.axis(up.label) | {"range": _with_room(places[:, 1])},
-        "legend": charts.LEGEND,
+        "legend": charts.legend_below_buttons(HEIGHT),
         "showlegend": len(sites) > 1,
         "clickmode": "event+select",
         "margin": {"l": 56, "r": 12, "t": 60, "b": 48, "pad": 0},

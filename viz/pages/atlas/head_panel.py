@@ -38,7 +38,7 @@ BEST: Final = 5
 def show(atlas: "Atlas", view: View) -> None:
     """The head that is chosen."""
     layers, heads = view.values.shape
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with st.container(key="choices-head", horizontal=True, vertical_alignment="bottom"):
         layer, head = controls.layer(layers), controls.head(heads)
     terms.markdown(_numbers(view, layer, head))
     with st.container(horizontal=True, gap="xsmall"):
@@ -101,7 +101,7 @@ def _strongest(atlas: "Atlas", view: View, layer: int, head: int) -> None:
     name = view.metric.name
     if ranked is None:
         terms.caption(_(view.metric.elsewhere, name=name))
-        if view.key == "antecedent":
+        if view.key == "antecedent" and not present.is_on():
             st.button(_("Measured on the Compare page"), icon=":material/arrow_forward:", on_click=_open_measured)
         return
     numbers = [int(number) for number in ranked[view.index, layer, head] if number >= 0]

@@ -75,12 +75,9 @@ def movement_map(
     heatmap = figure.data[0]
     if heads <= MAX_NUMBERED:
         # In a narrow picture plotly would shrink them until nobody can read them; so the scale lies below the cells.
-        heatmap.update(
-            text=[[signed(value) for value in row] for row in values],
-            texttemplate="%{text}",
-            textfont_size=11 if heads <= FEW_HEADS else 9,
-            colorbar={"orientation": "h", "y": 0, "yanchor": "top", "xpad": 20},
-        )
+        heatmap.update(colorbar={"orientation": "h", "y": 0, "yanchor": "top", "xpad": 20})
+        texts = [signed(float(value)) for value in values.flat]
+        figure.add_trace(_written(values, texts, heatmap.zmax, size=11 if heads <= FEW_HEADS else 9))
     heatmap.update(hoverinfo="skip", hovertemplate=None)
     figure.add_trace(_cells(values, parts, names, number))
     layer, head = opened
@@ -130,6 +127,24 @@ def _marks(shape: tuple[int, ...], custom: list[list[object]], hover: str, *, si
         xaxis="x2",
         yaxis="y2",
         hovertemplate=f"{hover}<extra></extra>",
+    )
+
+
+def _written(values: Float[np.ndarray, "row column"], texts: Sequence[str], bound: float, *, size: int) -> go.Scatter:
+    """Texts on the cells of a map of signed values, in inks that can be read there: plotly's own may be too pale."""
+    rows, columns = zip(*np.ndindex(values.shape), strict=True)
+    shades = np.nan_to_num(0.5 + values.ravel() / (2 * bound), nan=0.5)
+    return go.Scatter(
+        x=columns,
+        y=rows,
+        text=texts,
+        mode="text",
+        textfont={"size": size, "color": [theme.ink_on(theme.colour_at(at, theme.DIVERGING)) for at in shades]},
+        # Without a colour for what is selected, plotly would dim all else.
+        selected={"textfont": {"color": theme.BLACK}},
+        xaxis="x2",
+        yaxis="y2",
+        hoverinfo="skip",
     )
 
 
@@ -185,7 +200,8 @@ def every_head_map(
         scale=signed_scale(title, table[~np.isnan(table)], floor=bound),
         hover="",
     )
-    figure.data[0].update(hoverinfo="skip", hovertemplate=None, text=crosses, texttemplate="%{text}")
+    figure.data[0].update(hoverinfo="skip", hovertemplate=None)
+    figure.add_trace(_written(table, [*crosses.flat], figure.data[0].zmax, size=13))
     hover = f"<b>%{{customdata[3]}}</b>%{{customdata[5]}}<br>{shown(title)} %{{customdata[4]}}"
     figure.add_trace(_marks(table.shape, [*custom.values()], hover, size=14))
     charts.spots(figure, heads=((head, charts.cell(rows.index((head.site, head.layer)), head.head)) for head in heads))

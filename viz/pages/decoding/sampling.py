@@ -278,7 +278,7 @@ def steps_html(card: Card) -> str:
 
 
 def _token(step: int, token: str, log_prob: float, drawn: float | None) -> str:
-    fill, ink = theme.sequential(exp(log_prob))
+    fill = theme.colour_at(exp(log_prob))
     shown = percent(exp(log_prob))
     numbers = {"step": step + 1, "own": shown}
     title = (
@@ -287,7 +287,7 @@ def _token(step: int, token: str, log_prob: float, drawn: float | None) -> str:
         else _("Step {step}: {own} under the model, {drawn} as sampled", drawn=percent(exp(drawn)), **numbers)
     )
     return (
-        f'<li title="{literal(title)}" style="{_TOKEN};background:{fill};color:{ink}">'
+        f'<li title="{literal(title)}" style="{_TOKEN};background:{fill};color:{theme.ink_on(fill)}">'
         f'<bdi dir="auto" style="white-space:pre">{literal(display_token(token))}</bdi>'
         f'<small style="display:block;font-size:0.75rem;{_NUMBERS}">{literal(shown)}</small></li>'
     )

@@ -75,6 +75,7 @@ def parameter_bars(names: Sequence[str], counts: Sequence["ParameterCounts"]) ->
                     text=[f"{share:.0%}" if row == 2 and share >= SMALLEST_LABEL else "" for share in shares],
                     textposition="inside",
                     insidetextanchor="middle",
+                    insidetextfont={"color": theme.ink_on(colour)},
                     textangle=0,
                 ),
                 row=row,
@@ -95,8 +96,7 @@ def parameter_bars(names: Sequence[str], counts: Sequence["ParameterCounts"]) ->
         showlegend=True,
         legend={"orientation": "h", "x": 0, "y": 1, "yref": "container", "yanchor": "top", "traceorder": "normal"},
     )
-    figure.update_xaxes(theme.AXIS_TEXT, title_standoff=4)
-    figure.update_yaxes(theme.AXIS_TEXT)
+    figure.update_xaxes(title_standoff=4)
     return figure
 
 
@@ -124,8 +124,7 @@ def training_curves(log: "TrainingLog") -> go.Figure | None:
             figure.add_trace(_line(curve, panel, next(colours)), row=row, col=1)
         figure.update_yaxes(title_text=panel.title, zeroline=False, row=row, col=1, **panel.axis)
     last = max(step for panel in panels for curve in panel.curves for step in curve.steps)
-    figure.update_xaxes(whole_numbers(last) | {"zeroline": False} | theme.AXIS_TEXT)
-    figure.update_yaxes(theme.AXIS_TEXT)
+    figure.update_xaxes(whole_numbers(last) | {"zeroline": False})
     figure.update_xaxes(title_text=_("step"), row=len(panels), col=1)
     # Below all, where as many lines as a narrow page needs lie over no panel.
     legend = {"orientation": "h", "x": 0, "y": -0.14, "yanchor": "top"}

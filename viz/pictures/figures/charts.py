@@ -89,6 +89,15 @@ HEADING: Final = 28
 LEGEND: Final[PlotlySpec] = {
     "orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "font": {"color": theme.CHART_TEXT, "size": 13},
 }  # fmt: skip
+#: Pixels of the buttons of a chart, at its upper edge.
+BUTTONS: Final = 26
+
+
+def legend_below_buttons(height: int) -> PlotlySpec:
+    """That row in a chart of this height, placed by the chart: plotly places what is placed by the axes where these
+    were before the window became wider.
+    """
+    return LEGEND | {"yref": "container", "y": 1 - BUTTONS / height, "yanchor": "top"}
 
 
 def axis(title: str = "") -> PlotlySpec:

@@ -3,7 +3,7 @@
 import { isPresented } from "../shared/picture.js";
 
 /** In hundredths of those of a page that is laid out for a projector; and by how much they are made smaller until they fit. */
-const [LARGEST, STEP] = [170, 5];
+const [LARGEST, STEP] = [200, 5];
 
 /** Whether all is in sight. @param {Element} page */
 const fits = (page) =>

@@ -15,9 +15,9 @@ export function svg(tag, attributes = {}, ...contents) {
 /** The colour at `position` in [0, 1] of a scale, and an ink that is seen on it. @param {InkedScale} scale @param {number} position */
 export function colourAt({ stops, dark, pale }, position) {
   const rgb = mixStops(stops, clamp(0, position, 1));
-  // Relative luminance, near enough; at 0.185 dark and pale ink stand out equally.
+  // Relative luminance, near enough; at 0.179 black and white stand out equally.
   const [red, green, blue] = rgb.map((part) => (part / 255) ** 2.2);
-  const isLight = 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.185;
+  const isLight = 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179;
   return { fill: `rgb(${rgb.join(",")})`, ink: isLight ? dark : pale };
 }
 

@@ -20,7 +20,7 @@ from viz.text.messages import _, said
 from viz.text.metrics import METRICS, OF_A_CORPUS
 from viz.text.written import NamedHead, file_name
 from viz.theme import DIVERGING_INKS, SEQUENTIAL_INKS, Inks
-from viz.ui import controls, frame, terms
+from viz.ui import controls, frame, present, terms
 
 if TYPE_CHECKING:
     from model.analysis.atlas.measure import Atlas
@@ -65,7 +65,12 @@ def show(atlas: "Atlas") -> None:
     state.put(state.current().within(*view.shape))
     common = state.current().common
     name = file_name("atlas", view.key, view.site, view.read_off)
-    with st.grid(2, min_column_width=430, gap="medium"):
+    # On a projector a metric without sentences has the whole width for its map.
+    is_alone = present.is_on() and view.name not in atlas.strongest
+    with (
+        st.container(key="atlas-alone" if is_alone else None),
+        st.grid(1 if is_alone else 2, min_column_width=430, gap="medium"),
+    ):
         with st.container():
             head_maps(
                 HeadMaps(view.site, view.maps, view.key, HeadChoice(common.layer, common.head), name),

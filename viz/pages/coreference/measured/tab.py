@@ -46,6 +46,8 @@ _MAPS: Final = {
         ),
     ),
 }
+#: Pixels from which on what is said stands beside something else: on a page of 1,920 pixels, and on no smaller one.
+WIDE: Final = 640
 #: What a set is; of one whose controls have no pronoun, the second.
 CONTROLS: Final = said(
     "{count:,} sentences, {controls} of them controls, in which the pronoun refers to neither noun. Weights are "
@@ -178,11 +180,13 @@ def _show_scores(scores: "CoreferenceScores", name: str, about: str) -> None:
         _accuracies(scores, about)
     # One scale for all: what glows in one attention would glow in the other.
     widest = max(float(site.margin.value.abs().max()) for site in scores.sites.values())
-    for site in sites:
-        heading = _("{attention}: {row}", attention=written.label(site.site), row=tables.scored_row(site.site))
-        st.subheader(heading, anchor=False)
-        name_of_site = f"{name}-{file_name(site.site).removeprefix('headlight-')}"
-        _site(site, scores.unscored[site.site], name_of_site, max(figures.MARGIN_FLOOR, widest))
+    with st.grid(1 if is_presented else 2, min_column_width=WIDE, gap="medium"):
+        for site in sites:
+            heading = _("{attention}: {row}", attention=written.label(site.site), row=tables.scored_row(site.site))
+            name_of_site = f"{name}-{file_name(site.site).removeprefix('headlight-')}"
+            with st.container():
+                st.subheader(heading, anchor=False)
+                _site(site, scores.unscored[site.site], name_of_site, max(figures.MARGIN_FLOOR, widest))
     if is_presented:
         return
     _contrast(scores, name)
@@ -195,17 +199,19 @@ def _show_scores(scores: "CoreferenceScores", name: str, about: str) -> None:
 
 def _accuracies(scores: "CoreferenceScores", about: str) -> None:
     """How often heads, the model and plain guesses are right."""
-    with st.container(key="measured-said"):
-        st.html(html.table(tables.COLUMNS, tables.summary(scores), label=_("Accuracies compared")))
-    _skipped(scores.skipped, said("Could not be read: {reasons}."))
     message = (
         "{about} Accuracy is the share of sentences on which a head is right; in brackets are 95% bootstrap intervals "
         "over pairs of sentences. A head is chosen on one half of the pairs and tested on the other, because the best "
         "of many heads looks too good on the sentences it was chosen on. The last line tests the model, not a head: "
         "whether the model finds the German sentence with the right pronoun more probable."
     )
-    with st.container(key="measured-said-how"):
-        _said(_(message, about=about))
+    with st.grid(1 if present.is_on() else 2, min_column_width=WIDE, gap="medium"):
+        with st.container():
+            with st.container(key="measured-said"):
+                st.html(html.table(tables.COLUMNS, tables.summary(scores), label=_("Accuracies compared")))
+            _skipped(scores.skipped, said("Could not be read: {reasons}."))
+        with st.container(key="measured-said-how"):
+            _said(_(message, about=about))
 
 
 def _said(text: str) -> None:

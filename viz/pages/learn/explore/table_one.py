@@ -37,7 +37,7 @@ _COLUMNS: Final = (
 )
 _SHARES: Final = said("exactly 0"), said("1/100,000 of the largest"), said("about 1/1,000"), said("the largest")
 _SHADES: Final = figures.shades(np.array([[0.0, 1e-5, 1e-3, 1.0]])).ravel().tolist()
-_LEGEND: Final = [(theme.sequential(shade)[0], name) for shade, name in zip(_SHADES, _SHARES, strict=True)]
+_LEGEND: Final = [(theme.colour_at(shade), name) for shade, name in zip(_SHADES, _SHARES, strict=True)]
 
 
 @frame.fragment

@@ -12,7 +12,7 @@ from jaxtyping import Float
 from viz import theme
 from viz.pages.learn.lessons.lesson import Found
 from viz.pictures.component import Component
-from viz.pictures.figures.charts import LEGEND, axis, upright
+from viz.pictures.figures.charts import axis, legend_below_buttons, upright
 from viz.pictures.figures.traces import dots, line
 from viz.pictures.matrix_picture.component import MatrixData
 from viz.pictures.payload import Text, Tokens, digest
@@ -181,7 +181,7 @@ def bars(picture: Bars) -> go.Figure:
         "ticksuffix": " ",
     }
     figure.update_yaxes(axis() | ticks | {"automargin": True})
-    figure.update_layout(showlegend=several, barmode="group", bargap=0.2, legend=LEGEND)
+    figure.update_layout(showlegend=several, barmode="group", bargap=0.2, legend=legend_below_buttons(height))
     return figure
 
 
@@ -227,7 +227,7 @@ def curves(picture: Curves) -> go.Figure:
     )
     if picture.upright is not None:
         figure.add_shape(upright(picture.upright))
-    figure.update_layout(showlegend=len(traces) > 1, legend=LEGEND)
+    figure.update_layout(showlegend=len(traces) > 1, legend=legend_below_buttons(CURVES))
     return figure
 
 
