@@ -11,6 +11,7 @@ length, compressed and in base 85, which takes a sixteenth less than base 64. `d
 
 import base64
 import json
+import re
 import struct
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -131,6 +132,7 @@ WALK_BITS: Final = 10
 _LEAST, _WIDE, _HIGH = 0.08, 240, 64
 #: Characters of a text on a card.
 _LONGEST: Final = 120
+_HEAD: Final = re.compile(r"\b(L\d+) (H\d+)\b")
 START: Final = "index"
 
 _Made = TypeVar("_Made")
@@ -255,7 +257,8 @@ class _Site:
             if code != messages.language()
         ]
         known = {"home": _address(START), "mark": _MARK, "around": (), "languages": languages}
-        body = filled(f"gallery/{template}.html", **(known | values))
+        # The name of a head stays in one line.
+        body = _HEAD.sub("\\1\N{NO-BREAK SPACE}\\2", filled(f"gallery/{template}.html", **(known | values)))
         page = text_page(title, body, _STYLE, files=[*files, "scripts/draw.js"], sheets=[TYPEFACES])
         write_text(self.folder / _address(name), page, self.folder)
 
