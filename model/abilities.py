@@ -85,6 +85,7 @@ class Abilities:
     generates: bool  #: whether it writes text
     knows_inputs: bool  #: whether query, key and value are known, or weights only
     positions: PositionScheme  #: how it knows where a token stands
+    target_positions: PositionScheme | None = None  #: the same of its decoder, where that is known to differ
     max_length: int | None  #: tokens that it reads at most, special ones included; None if nothing limits it but memory
     max_target_length: int | None = None  #: the same for what it writes; None as well where it writes nothing
     #: what cannot be shown of it → one sentence that says why.

@@ -27,7 +27,7 @@ from model.adapters.model_class import class_of, with_type
 from model.adapters.other_weights import readable_folder
 from model.adapters.peft_adapter import merge
 from model.adapters.placement import Placement, check_room, device_of, folder_for_weights, placement_for, settle
-from model.adapters.probe import MOST_TOKENS, Probe
+from model.adapters.probe import MOST_TOKENS, Probe, table_of_decoder
 from model.adapters.proof import EAGER, Explored, explore_model, found_again, keep_verdict, load_verdict, without_layout
 from model.adapters.text_reader import TextReader
 from model.adapters.text_writer import TextWriter
@@ -301,6 +301,7 @@ def explore(model: nn.Module, probe: Probe | None = None, digest: str = "") -> t
         most = longest_text(held)
         length = most if length is None else min(length, most)
         longest_target = None if longest_target is None else min(longest_target, length)
+    own = table_of_decoder(model, longest_target)
     abilities = Abilities(
         kind=found.kind,
         reads=probe.reads,
@@ -311,6 +312,7 @@ def explore(model: nn.Module, probe: Probe | None = None, digest: str = "") -> t
         and library.can_write(model),
         knows_inputs=found.proof.is_exact,
         positions=found.positions,
+        target_positions=None if own == found.positions else own,
         max_length=length,
         max_target_length=longest_target,
         lacks=lacks_of(model, name, found, length),

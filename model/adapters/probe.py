@@ -339,6 +339,22 @@ def _depends_on_distance(products: Float[Tensor, "head query key"]) -> bool:
     return torch.allclose(products[:, 1:, 1:], products[:, :-1, :-1], rtol=0, atol=1e-3 * scale)
 
 
+def table_of_decoder(model: Any, most: int | None) -> PositionScheme | None:
+    """How a decoder that reads `most` tokens after an encoder knows positions: by a table that it holds of as many rows
+    and a few, none of a matrix that it multiplies by; None where it holds none.
+    """
+    if most is None or not model.config.is_encoder_decoder:
+        return None
+    held = (module for module in model.get_decoder().modules() if not isinstance(module, library.LINEAR))
+    tables = (
+        table
+        for module in held
+        for table in (*module.parameters(recurse=False), *module.buffers(recurse=False))
+        if table.dim() == 2 and most <= table.size(0) <= most + MOST_BEFORE
+    )
+    return next(("sinusoidal" if is_sines(table) else "learned" for table in tables), None)
+
+
 def has_sines(model: nn.Module) -> bool:
     """Whether a model holds a table of sines and cosines."""
     return any(map(is_sines, (*model.parameters(), *model.buffers())))

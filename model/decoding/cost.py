@@ -146,24 +146,29 @@ class AttentionCost:
     """What all attentions of a model take together for so many tokens."""
 
     multiply_adds: int  #: of QKᵀ and weights · V, with the keys that positions allow
-    cached: int  #: numbers in all keys and values
+    cached: int  #: numbers in the keys and values that a decoder keeps, or in those of an encoder alone
     weights: int  #: weights of all heads, those of masked keys too
 
 
-def attention_cost(trace: "Trace", length: int) -> AttentionCost:
+def attention_cost(trace: "Trace", length: int, written: int | None = None) -> AttentionCost:
     """Cost of reading `length` tokens, by the sizes of a trace that knows its inputs.
 
-    Each head multiplies n queries with the keys of their window, d_k + d_v times each; its weights are n × n. Where one
-    text attends to another, both have that length. Causality spares nothing: kernels multiply the masked half, too.
+    Each head multiplies n queries with the keys of their window, d_k + d_v times each; its weights are n × n. A decoder
+    that attends to an encoder writes `written` tokens, by default as many as are read. Causality spares nothing:
+    kernels multiply the masked half, too.
     """
     multiply_adds = cached = weights = 0
+    rows = length if written is None or "decoder.cross" not in trace.sites else written
+    decodes = "decoder.self" in trace.sites
     for site in trace.sites:
+        queries, keys = length if site == "encoder.self" else rows, rows if site == "decoder.self" else length
         for layer in range(trace.layers_of(site)):
             inputs = trace.attention(site, layer)
             width = inputs.query.size(-1) + inputs.value.size(-1)
-            multiply_adds += inputs.num_heads * length * _keys_seen(inputs.mask, length) * width
-            cached += inputs.key.size(0) * length * (inputs.key.size(-1) + inputs.value.size(-1))
-            weights += inputs.num_heads * length * length
+            multiply_adds += inputs.num_heads * queries * _keys_seen(inputs.mask, keys) * width
+            if site != "encoder.self" or not decodes:
+                cached += inputs.key.size(0) * keys * (inputs.key.size(-1) + inputs.value.size(-1))
+            weights += inputs.num_heads * queries * keys
     return AttentionCost(multiply_adds=multiply_adds, cached=cached, weights=weights)
 
 

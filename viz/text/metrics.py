@@ -46,7 +46,7 @@ _OF_SHARES: Final = said(
 )
 _SPREAD: Final = r"H_i = -\sum_j \alpha_{ij} \log_2 \alpha_{ij}, \qquad D_i = \sum_j \alpha_{ij}\,|j - d_i|"
 _OF_SPREADS: Final = said(
-    "In bits, and in tokens; dᵢ = i in self-attention, otherwise the position on the diagonal. Vig & Belinkov 2019, "
+    "In bits, and in positions; dᵢ = i in self-attention, otherwise the position on the diagonal. Vig & Belinkov 2019, "
     "*Analyzing the Structure of Attention in a Transformer Language Model*; Clark et al. 2019, *What Does BERT Look "
     "At?*"
 )
@@ -93,36 +93,36 @@ METRICS: Final[Mapping[str, Metric]] = {
     ),
     "distance": Metric(
         name=said("Mean distance"),
-        meaning=said("Σ weight · |key − query|, the mean distance in tokens between the attended key and the query"),
+        meaning=said("Σ weight · |key − query|, the mean distance in positions between the attended key and the query"),
         of_norms=said(
-            "Σ share of norms · |key − query|, the mean distance in tokens between the attended key and the query"
+            "Σ share of norms · |key − query|, the mean distance in positions between the attended key and the query"
         ),
         meanings_at={
             DECODER: (
                 said(
-                    "Σ weight · |key − query|, the mean distance in tokens between the attended key and the token that "
-                    "the row reads"
+                    "Σ weight · |key − query|, the mean distance in positions between the attended key and the token "
+                    "that the row reads"
                 ),
                 said(
-                    "Σ share of norms · |key − query|, the mean distance in tokens between the attended key and the "
+                    "Σ share of norms · |key − query|, the mean distance in positions between the attended key and the "
                     "token that the row reads"
                 ),
             ),
             CROSS: (
                 said(
-                    "Σ weight · |key − diagonal|, the mean distance in source tokens between the attended key and the "
-                    "diagonal, the straight line from the first pair of tokens to the last, where a row counts by the "
-                    "token that it reads"
+                    "Σ weight · |key − diagonal|, the mean distance in source positions between the attended key and "
+                    "the diagonal, the straight line from the first pair of tokens to the last, where a row counts by "
+                    "the token that it reads"
                 ),
                 said(
-                    "Σ share of norms · |key − diagonal|, the mean distance in source tokens between the attended key "
-                    "and the diagonal, the straight line from the first pair of tokens to the last, where a row counts "
-                    "by the token that it reads"
+                    "Σ share of norms · |key − diagonal|, the mean distance in source positions between the attended "
+                    "key and the diagonal, the straight line from the first pair of tokens to the last, where a row "
+                    "counts by the token that it reads"
                 ),
             ),
         },
         over="sentence",
-        unit=said("tokens"),
+        unit=said("positions"),
         decimals=1,
         is_share=False,
         formula=_SPREAD,

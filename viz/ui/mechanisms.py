@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from model.analysis.positions import PositionScheme
 
 _SCHEMES: Final = {
-    "sinusoidal": said("A fixed table of sines and cosines: the row of a token's position is added to its embedding."),
-    "learned": said("A learned table: the row of a token's position is added to its embedding."),
+    "sinusoidal": said("A fixed table of sines and cosines: its row for a position is added to the vector there."),
+    "learned": said("A learned table: its row for a position is added to the vector there."),
     "rotary": said(
         "Nothing is added to a token (Su et al. 2021). Each pair of dimensions of query and key is rotated by an angle "
         "that grows with the position, so that a dot product depends on the distance between the two."
@@ -134,7 +134,9 @@ def positions(trace: "Trace") -> None:
     abilities = models.abilities(state.current().model)
     scheme = abilities.positions
     words = abilities.lacks.get("positional encodings", _SCHEMES[scheme]) if scheme == "none" else _SCHEMES[scheme]
-    st.markdown(f"**{_(_HEADINGS[scheme])}** {shown(words)}")
+    own = abilities.target_positions
+    of_encoder = "" if own is None else _("Encoder")
+    st.markdown(f"{of_encoder} **{_(_HEADINGS[scheme])}** {shown(words)}".lstrip())
     schemes = mechanisms.position_schemes(trace, models.reader(state.current().model))
     for scheme_of_site in schemes:
         if scheme_of_site.site:
@@ -143,6 +145,8 @@ def positions(trace: "Trace") -> None:
         frame.caption(_HOW_TO_READ[scheme_of_site.what])
     if not schemes and scheme not in ("none", "unknown"):
         frame.note("This model does not expose these numbers, so there is no picture of them.")
+    if own is not None:
+        st.markdown(f"{_('Decoder')} **{_(_HEADINGS[own])}** {shown(_SCHEMES[own])}")
 
 
 def _draw_scheme(scheme: "PositionScheme", trace: "Trace") -> None:

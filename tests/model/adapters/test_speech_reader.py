@@ -18,7 +18,10 @@ from model.analysis.reasons.held_run import Part
 from model.analysis.reasons.score import Question, default_rival, explain
 from model.analysis.reasons.trail import asked_at, follow_trail
 from model.analysis.reasons.without import Product, products
+from model.decoding.cost import attention_cost
+from model.description import describe
 from model.errors import InputTextError, TraceError
+from model.nn.layers import sinusoidal_encoding
 from model.opening import open_reader
 from tests.model.adapters import speech_zoo
 from tests.model.adapters.writing import EAGER, check_parts_add_up, check_steps_and_edits
@@ -94,6 +97,23 @@ def test_a_trace_of_a_long_sound_says_that_its_model_has_changed_since(
     with pytest.raises(TraceError, match="trace the input again"):
         trace.weights("decoder.cross", 0)
     assert trace.weights("encoder.self", 0).isfinite().all()
+
+
+@pytest.mark.parametrize("kind", ["whisper", "speech_to_text", "moonshine"])
+def test_attention_costs_what_is_read_times_what_is_written(
+    speech: Folder, heard: Callable[[str], SpeechReader], kind: str
+) -> None:
+    reader = heard(kind)
+    trace, written = reader.trace(""), reader.abilities.max_target_length or 9
+    model, given = eager(speech(kind))
+    with torch.inference_mode():
+        expected = model(**given, decoder_input_ids=torch.ones(1, written, dtype=torch.long), output_attentions=True)
+    cost = attention_cost(trace, len(trace.source_ids), written)
+    assert cost.weights == sum(weights.numel() for name in EAGER.values() for weights in expected[name])
+    caches = expected.past_key_values.self_attention_cache, expected.past_key_values.cross_attention_cache
+    assert cost.cached == sum(
+        part.numel() for each in caches for layer in each.layers for part in (layer.keys, layer.values)
+    )
 
 
 CHOSEN = [("", "transcribe"), ("de", "translate"), ("fr", "transcribe-timestamps")]
@@ -301,6 +321,25 @@ def lacking(name: str) -> Callable[[Path], None]:
         save_file(tensors, folder / "model.safetensors")
 
     return change
+
+
+def test_a_decoder_says_how_it_knows_positions_where_its_encoder_does_otherwise(
+    speech: Folder, tmp_path: Path, heard: Callable[[str], SpeechReader]
+) -> None:
+    folder = copied(speech("whisper"), tmp_path)
+    tensors = load_file(folder / "model.safetensors")
+    table = tensors["model.encoder.embed_positions.weight"]
+    sines = sinusoidal_encoding(*table.shape, layout="halves").contiguous()
+    save_file(tensors | {"model.encoder.embed_positions.weight": sines}, folder / "model.safetensors")
+    found = [reader.abilities for reader in (open_reader(folder, "cpu"), heard("speech_to_text"), heard("moonshine"))]
+    assert [(each.positions, each.target_positions) for each in found] == [
+        ("sinusoidal", "learned"),
+        ("sinusoidal", None),
+        ("rotary", None),
+    ]
+    rows = dict(describe(open_reader(folder, "cpu")).rows)
+    assert rows["Positions"] == "encoder: sinusoidal; decoder: learned"
+    assert rows["Writes"] == f"at most {found[0].max_target_length} tokens"
 
 
 def one_more(folder: Path) -> None:

@@ -138,8 +138,8 @@ def _show_sets(timing: "TimingScores | None", refused: str) -> None:
     if timing is None:
         frame.note(
             "Without word times, errors are unknown. “Distance from other heads” shows how far the word starts of "
-            "each head are from those of the others: that is agreement, not accuracy. Load word times under "
-            "“Recordings”."
+            "each head are from those of the model's own alignment heads or, if the model lists none, of all other "
+            "heads: that is agreement, not accuracy. Load word times under “Recordings”."
         )
         return
     frame.caption(

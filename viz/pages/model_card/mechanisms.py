@@ -24,8 +24,8 @@ TEXT: Final = EXAMPLES[0].text
 #: Lengths of the table, as far as the model reads so many.
 LENGTHS: Final = (64, 512, 4_096, 32_768)
 _MASKS: Final = (Column(said("Attention")), Column(said("Layers")), Column(said("Keys")))
+_LENGTHS: Final = Column(said("Read"), is_number=True), Column(said("Written"), is_number=True)
 _COSTS: Final = (
-    Column(said("Tokens"), is_number=True),
     Column(said("Multiply-adds, millions"), is_number=True),
     Column(said("Keys and values"), is_number=True),
     Column(said("All weights"), is_number=True),
@@ -63,20 +63,25 @@ def _cost(trace: "Trace", selection: Selection) -> None:
     if not trace.knows_inputs:
         frame.lacking(abilities, "scores")
         return
+    # Only who attends to an encoder writes another text than it reads.
+    columns = (*_LENGTHS[: 1 + (written.CROSS in trace.sites)], *_COSTS)
     asked = lengths(abilities.max_length)
     if abilities.reads != "text":
         asked = asked[-1:]
     rows = []
     for length in asked:
-        cost = mechanisms.attention_cost(trace, length)
+        # About a text as much is written as was read, about anything else as much as the model can write.
+        target = length if abilities.reads == "text" else abilities.max_target_length or length
+        cost = mechanisms.attention_cost(trace, length, target)
+        of_both = _(trace.source.limit, count=length), _("{count:,} tokens", count=target)
         numbers = f"{cost.multiply_adds / 1e6:,.1f}", byte_count(4 * cost.cached), byte_count(4 * cost.weights)
-        rows.append((f"{length:,}", *numbers))
-    st.html(table(_COSTS, rows, label=_("What attention to this many tokens costs")))
+        rows.append((*of_both[: len(columns) - len(numbers)], *numbers))
+    st.html(table(columns, rows, label=_("What attention to this many tokens costs")))
     frame.caption(
-        "Totals over all layers and heads for a text of this many tokens; a translator reads this many and writes as "
-        "many. Multiply-adds are those of QKᵀ and of weights · V. They and the weights grow with the square of the "
-        "length; where a window limits the keys, multiply-adds grow in proportion to the length. Keys and values are "
-        "what a decoder keeps in its cache. Sizes are in float32."
+        "Totals over all layers and heads for an input and an output of these lengths. Multiply-adds are those of QKᵀ "
+        "and of weights · V. They and the weights grow with the square of the length; where a window limits the keys, "
+        "multiply-adds grow in proportion to the length. Keys and values are what a decoder keeps in its cache. Sizes "
+        "are in float32."
     )
 
 

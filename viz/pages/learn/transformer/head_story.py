@@ -320,7 +320,7 @@ def _mask_sentence(origin: Origin) -> str:
         )
     if origin.site == DECODER:
         return _("The last row: nothing is written after it, so no key is masked.")
-    return _("A single input has no padding, so the mask allows every key and changes nothing.")
+    return _("No key is masked here: the mask allows every key and changes nothing.")
 
 
 def hides_by_distance(origin: Origin) -> bool:
