@@ -11,7 +11,7 @@ from jaxtyping import Float
 
 from model import SwitchOff, later
 from model.errors import HeadlightError
-from viz.access import attention, findings, models, traces
+from viz.access import attention, blocks, findings, models, traces
 from viz.access.findings import Finding
 from viz.access.given_files import FILES
 from viz.gallery import drawings, reasons, training
@@ -175,7 +175,7 @@ def _exhibit(group: Message, choice: ModelChoice, trace: "Trace", note: str) -> 
                 yield _why(trace, choice)
 
     of_head = trace.weights(found.site, found.layer, heads=[found.head]).numpy()
-    weights = drawings.together(trace, found.site, of_head)[0]
+    weights = blocks.together(trace, found.site, of_head)[0]
     return Exhibit(group, choice, trace.text, trace.translation, note, weights, sections, trace, found)
 
 

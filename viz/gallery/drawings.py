@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from model.errors import DataError
-from viz.access import attention, models, texts
+from viz.access import attention, blocks, models, texts
 from viz.access.attention import MatrixView
 from viz.access.findings import Finding
 from viz.pages.attention.opened_head import captions, lines_component
@@ -17,7 +17,6 @@ from viz.pages.attention.opened_head.lines_component import LinesData, LinesView
 from viz.pages.attention.opened_head.panel import PANELS
 from viz.pages.decoding.film import component as film_player
 from viz.pages.decoding.film.component import PlayerData, PlayerState
-from viz.pages.decoding.film.data import block_names, blocks, over_blocks
 from viz.pictures import payload
 from viz.pictures.component import begun
 from viz.pictures.focus import FocusAxis, FocusHead, Side, any_head, head
@@ -89,42 +88,16 @@ def source_of(trace: "Trace", choice: ModelChoice, found: Finding) -> Drawing | 
     return Drawing(parts, 1, trace.text) if parts else None
 
 
-def weights_of(trace: "Trace", site: str) -> Float[np.ndarray, "layer head row column"]:
-    """All weights of a site, each layer's as `together`. Raises a ValueError if layers have other numbers of heads."""
-    if trace.source.waveform is None or site == written.DECODER:
-        return attention.all_weights(trace, site)
-    layers = (trace.weights(site, layer).numpy() for layer in range(trace.layers_of(site)))
-    return np.stack([together(trace, site, layer) for layer in layers])
-
-
-def together(
-    trace: "Trace", site: str, weights: Float[np.ndarray, "head row column"]
-) -> Float[np.ndarray, "head row column"]:
-    """Weights of a layer; of a sound those of its frames as the film takes them together, queries as their mean."""
-    if trace.source.waveform is None or site == written.DECODER:
-        return weights
-    groups = blocks(trace)
-    summed = over_blocks(weights, groups)
-    if site == written.ENCODER:
-        summed = over_blocks(summed.swapaxes(-1, -2), groups).swapaxes(-1, -2) / [[len(each)] for each in groups]
-    return summed
-
-
 def heads_of(trace: "Trace", site: str, opened: tuple[int, int], query: int | None = None) -> Drawing:
     """Every head as a tile; the open one (layer, head) as a heatmap, and as lines, with those of a query kept."""
     try:
-        weights = weights_of(trace, site)
+        weights = blocks.weights_of(trace, site)
     except ValueError as error:
         raise DataError(
             "The layers of an attention of this model have different numbers of heads. The gallery cannot show "
             "such a model."
         ) from error
-    rows, keys = trace.row_names(site), trace.axis_names(site)[1]
-    axes = attention.focus_axes(trace, site)
-    if trace.source.waveform is not None and site != written.DECODER:
-        groups = blocks(trace)
-        keys, of_keys = block_names(trace, groups), FocusAxis("source", groups=groups)
-        rows, axes = (keys, (of_keys, of_keys)) if site == written.ENCODER else (rows, (axes[0], of_keys))
+    rows, keys, axes = blocks.sides_of(trace, site)
     only_opened = weights.nbytes > MOST_BYTES
     title, kept, focus = written.label(site), Kept(row=query), any_head(site, axes)
     grid = all_heads(weights, rows, keys, title, opened, only_opened=only_opened, focus=focus, kept=kept)

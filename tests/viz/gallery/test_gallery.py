@@ -23,7 +23,7 @@ from model.opening import as_chooser, open_reader
 from tests.model.adapters import speech_zoo
 from tests.paths import ROOT
 from tests.viz.sent import unpack
-from viz.access import attention
+from viz.access import attention, blocks
 from viz.access.attention import MatrixView
 from viz.access.findings import Finding
 from viz.gallery import contents, drawings, reasons, site
@@ -172,7 +172,7 @@ def test_a_sound_can_be_played_and_its_frames_are_taken_together(tmp_path: Path)
     frames = np.stack([held[list(group)].mean(0) for group in rows.groups])
     np.testing.assert_allclose(over_time.reshape(frames.shape), frames, atol=1e-6)
     assert found.cell.row in rows.groups[header["kept"]]
-    pooled = drawings.weights_of(trace, "encoder.self")
+    pooled = blocks.weights_of(trace, "encoder.self")
     np.testing.assert_allclose(pooled.sum(-1), 1, atol=1e-5)
     assert pooled.shape[2] == pooled.shape[3] < len(trace.source_tokens)
     assert all(payloads for _plan, payloads in (tiles, film, why))

@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from model.errors import TraceError
-from viz.access import attention, models, traces
+from viz.access import attention, blocks, models, traces
 from viz.access.attention import MatrixView
 from viz.pages.attention import data
 from viz.pages.attention.opened_head.panel import PANELS
 from viz.pages.attention.why import tab, testing
 from viz.pages.attention.why.asked import asked_cell
 from viz.pictures.focus import any_head
-from viz.pictures.offline import all_heads, text_page
+from viz.pictures.offline import Drawing, Part, all_heads, text_page
 from viz.selection import state
-from viz.selection.choices import ALL_HEADS
+from viz.selection.choices import ALL_HEADS, Common
 from viz.text import messages, written
 from viz.text.html import Column, literal, table
 from viz.text.messages import _, shown
@@ -42,8 +42,9 @@ _CANDIDATES: Final = 3
 
 #: Of a smaller attention every head can be opened on the page: bytes of all exact weights.
 _MOST_BYTES: Final = 4_000_000
-#: Bytes of the page without weights, and in base64 of a float32 number; of a tile's cell less; of the number itself.
-_REST, _FLOAT32, _CELL, _RAW = 160_000, 5.4, 1.4, 4
+#: Bytes of the page without weights, in base64 of a float32 number, of a tile's cell; of the number itself; of the
+#: number of a frame.
+_REST, _FLOAT32, _CELL, _RAW, _FRAME = 160_000, 5.4, 1.4, 4, 7
 #: About the bytes of a table for each number of a matrix, weight, head, key, token, step and number of a position.
 _NUMBER, _WEIGHT, _HEAD, _KEY, _TOKEN, _STEP, _COMPONENT = 14, 38, 150, 60, 24, 620, 12
 
@@ -54,6 +55,7 @@ _STYLE: Final = """
 h2 { margin-top: 2.2rem; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.2rem 1.2rem; margin: 0.4rem 0; }
 dd { margin: 0; overflow-wrap: anywhere; }
+table { display: block; overflow-x: auto; }
 """
 
 
@@ -70,30 +72,29 @@ class OpenView:
     head: int
     query_string: str
     lines: Sequence[tuple[str, str, str]]
+    over_source: Sequence[Part] = ()  #: the head over what was read, where that is a sound
 
 
 def view_page(trace: "Trace", view: OpenView, *, checkpoint: str, digest: str) -> bytes:
     """The file; `digest` tells the checkpoint from any other."""
-    weights = attention.all_weights(trace, view.site)
-    rows, keys = trace.row_names(view.site), trace.axis_names(view.site)[1]
+    weights = blocks.weights_of(trace, view.site)
+    rows, keys, axes = blocks.sides_of(trace, view.site)
     opened, only_opened = (view.layer, view.head), weights.nbytes > _MOST_BYTES
-    head = any_head(view.site, attention.focus_axes(trace, view.site))
+    grid = all_heads(
+        weights, rows, keys, view.site_label, opened, only_opened=only_opened, focus=any_head(view.site, axes)
+    )
+    drawn = [grid, *(Drawing([part], 1, trace.text) for part in view.over_source)]
     body = "".join(
         (
             "<main>",
-            _heading(view, token_labels.rows_said(trace, view.site)),
-            '<div id="picture-0"></div>',
+            _heading(view, [token_labels.rows_said(trace, view.site), *blocks.how_to_read(trace)]),
+            *(f'<div id="picture-{number}"></div>' for number in range(len(drawn))),
             _decoding(trace) if trace.steps else "",
             _origin(view, checkpoint, digest),
             "</main>",
         )
     )
-    page = text_page(
-        _("Headlight: {text}", text=trace.text[:80]),
-        body,
-        _STYLE,
-        [all_heads(weights, rows, keys, view.site_label, opened, only_opened=only_opened, focus=head)],
-    )
+    page = text_page(_("Headlight: {text}", text=trace.text[:80]), body, _STYLE, drawn)
     return page.encode("utf-8")
 
 
@@ -104,7 +105,7 @@ def page_bytes(heads: int, queries: int, keys: int) -> int:
     return _REST + round(_CELL * weights + _FLOAT32 * exact)
 
 
-def _heading(view: OpenView, rows_said: str) -> str:
+def _heading(view: OpenView, more: Sequence[str]) -> str:
     shown = "".join(
         f'<p class="sentence"><span class="mark" aria-hidden="true">{mark}</span>'
         f'<span lang="{language}" dir="auto">{literal(" ".join(text.split()))}</span></p>'
@@ -114,7 +115,7 @@ def _heading(view: OpenView, rows_said: str) -> str:
         "Each row is a query token, each column a key token; the lighter, the more weight. Each row sums to 1. Point "
         "at a cell to see its value."
     )
-    note, title = messages.in_a_row([note, rows_said]), escape(_("Attention"))
+    note, title = messages.in_a_row([note, *more]), escape(_("Attention"))
     return f'<h1>{title}</h1>{shown}<h2>{escape(view.site_label)}</h2><p class="note">{escape(note)}</p>'
 
 
@@ -127,16 +128,17 @@ def _decoding(trace: "Trace") -> str:
         Column(_("Entropy (nats)"), is_number=True),
         Column(_("Most probable")),
     ]
+    reads = trace.target_tokens[trace.rows_before :]
     rows = [
         (
-            str(step.index + 1),
+            str(number),
             display_token(read),
             display_token(step.token),
             f"{exp(step.log_prob):.4f}",
             f"{step.entropy:.3f}",
             " · ".join(f"{display_token(c.token)} {exp(c.log_prob):.3f}" for c in step.candidates[:_CANDIDATES]),
         )
-        for read, step in zip(trace.target_tokens, trace.steps, strict=True)
+        for number, (read, step) in enumerate(zip(reads, trace.steps, strict=True), 1)
     ]
     note = _(
         "Each row is one step: the token read, the token written after it, its probability, the entropy (0 means "
@@ -160,7 +162,7 @@ def files(trace: "Trace") -> None:
     _offer_tables(trace, common.site, common.layer, common.head)
     for panel in PANELS:
         panel.offer(trace)
-    _offer_page(trace, common.site, common.layer, common.head)
+    _offer_page(trace, common)
     _offer_arrays(trace)
 
 
@@ -315,26 +317,35 @@ def _csv(trace: "Trace", label: str, inside: str, make: Callable[[], bytes], nam
     return Offer(label, inside, make, f"{file_name(name, sentence=trace.text)}.csv", size)
 
 
-def _offer_page(trace: "Trace", site: str, layer: int, head: int) -> None:
+def _offer_page(trace: "Trace", common: Common) -> None:
+    site, layer, head = common.site, common.layer, common.head
     st.markdown(_("**This view as a page**"))
-    if attention.is_long(trace, site):
+    *names, axes = blocks.sides_of(trace, site)
+    queries, keys = map(len, names)
+    if max(queries, keys) > attention.SHORT:
         frame.caption(
             "The page contains every weight of all heads and is available up to {short} tokens; this attention "
             "has {most_len:,}. The link button at the top of this page reopens the view in Headlight.",
             short=attention.SHORT,
-            most_len=max(map(len, trace.axis_tokens(site))),
+            most_len=max(queries, keys),
         )
         return
     lines = [(line.mark, line.language, line.text) for line in sentence.lines_of(trace)]
     # The address opens at the heads.
     link = downloads.link(state.current().changed(attention_tab=ALL_HEADS), "attention")
     checkpoint, digest = models.identity(state.current().model)
-    view = OpenView(site, written.label(site), layer, head, link, lines)
+    shown_head, reader = Common(site=site, layer=layer, head=head), models.reader(state.current().model)
+    drawn = (panel.part(trace, reader, shown_head, None) for panel in PANELS if site == written.CROSS)
+    parts = [part for part in drawn if part is not None]
+    view = OpenView(site, written.label(site), layer, head, link, lines, parts)
     make = partial(view_page, trace, view, checkpoint=checkpoint, digest=digest)
     name = f"{file_name(head_name(site, layer, head), sentence=trace.text)}.html"
     inside = _("sentence, open head, all heads, decoding: one file that opens anywhere, offline")
-    queries, keys = map(len, trace.axis_tokens(site))
-    size = page_bytes(sum(inputs.num_heads for inputs in trace.inputs[site]), queries, keys)
+    heads = sum(inputs.num_heads for inputs in trace.inputs[site])
+    # With each head stands which frames a column takes together.
+    frames = sum(len(group) for axis in axes for group in axis.groups or ())
+    size = page_bytes(heads, queries, keys) + _FRAME * heads * frames
+    size += sum(len(part.payload) for part in parts) * 4 // 3
     show_offer(_("HTML page"), inside, make, name, size)
 
 

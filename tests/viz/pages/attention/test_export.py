@@ -64,6 +64,25 @@ def test_every_file_is_made_in_a_thread_without_a_session(app: AppTest, monkeypa
         assert all(thread.submit(make).result() for make in makers.values())
 
 
+def test_a_sound_is_taken_along_with_its_frames_together_and_the_open_head_over_its_time(
+    any_model: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages: list[Callable[[], bytes]] = []
+    shown = st.download_button
+
+    def button(label: str, data: Callable[[], bytes], *rest: Any, **more: Any) -> bool:
+        pages.extend([data] * label.startswith("HTML page"))
+        return shown(label, data, *rest, **more)
+
+    monkeypatch.setattr(st, "download_button", button)
+    opened(any_model, checkpoint="whisper", site="decoder.cross")
+    (make,) = pages
+    page = make().decode("utf-8")
+    assert "of the sound; the weights within it are summed" in page
+    assert 'id="picture-1"' in page
+    assert re.findall(r"<tbody><tr><th[^>]*>(.*?)<", page) == ["1"], "steps are counted from 1"
+
+
 def test_a_model_that_gives_weights_only_is_offered_nothing_of_queries_and_keys(any_model: AppTest) -> None:
     opened(any_model, checkpoint="mpnet", measure="norms")
     assert "Metrics of heads" in labels(any_model)

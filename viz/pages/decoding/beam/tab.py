@@ -11,10 +11,10 @@ import streamlit as st
 
 from viz import theme
 from viz.access import models, texts, traces
+from viz.access.blocks import block_names, blocks, over_blocks
 from viz.pages.decoding import export, steps
 from viz.pages.decoding.data import searches
 from viz.pages.decoding.figures import ancestor_heatmap
-from viz.pages.decoding.film.data import block_names, blocks, over_blocks
 from viz.pictures.component import Component
 from viz.pictures.payload import CHOSEN, Text, Token, hear
 from viz.selection import state

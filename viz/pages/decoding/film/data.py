@@ -7,9 +7,10 @@ import numpy as np
 from jaxtyping import Float
 
 from viz.access import attention
+from viz.access.blocks import block_names, blocks, has_silence, over_blocks
 from viz.pages.decoding.film import component
 from viz.pages.decoding.film.lane import Heads, lane_of
-from viz.pictures.focus import FocusAxis, Groups
+from viz.pictures.focus import FocusAxis
 from viz.pictures.source_picture import SourcePicture
 from viz.server.caches import cached
 from viz.text.written import CROSS, DECODER
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 
 #: A class of forty looks at one each; one of the longest takes 3.4 MB.
 MAX_FILMS: Final = 48
-#: Columns of a sound while it sounds.
-MOST_MOMENTS: Final = 80
 
 
 @cached(max_entries=MAX_FILMS)
@@ -90,36 +89,6 @@ def _told_together(
 ) -> Float[np.ndarray, "layer head step step"]:
     """Weights on all that was read before the first step in one column, the first."""
     return np.concatenate((own[..., : before + 1].sum(-1, keepdims=True), own[..., before + 1 :]), axis=-1)
-
-
-def has_silence(trace: "Trace") -> bool:
-    """Whether the encoder read silence that was added after a sound."""
-    wave = trace.source.waveform
-    return wave is not None and wave.frames < len(trace.source_tokens)
-
-
-def blocks(trace: "Trace") -> Groups:
-    """The positions of a source side by side, so many together that the film has room for them; of a sound, all that
-    was added after it is one more, and the patches of a picture stay apart.
-    """
-    length, wave = len(trace.source_tokens), trace.source.waveform
-    most = attention.SHORT if trace.source.grid is None else length
-    sounding, most = (length, most) if wave is None else (min(length, wave.frames), MOST_MOMENTS)
-    size = -(-sounding // most)
-    together = tuple(tuple(range(first, min(first + size, sounding))) for first in range(0, sounding, size))
-    return together if sounding == length else (*together, tuple(range(sounding, length)))
-
-
-def block_names(trace: "Trace", groups: Groups) -> tuple[str, ...]:
-    """What the blocks are called: as their first positions, all that was added after a sound with a sign of more."""
-    names = tuple(trace.source_tokens[first] for first, *_ in groups)
-    return (*names[:-1], f"{names[-1]}…") if has_silence(trace) else names
-
-
-def over_blocks(weights: Float[np.ndarray, "*rows key"], groups: Groups) -> Float[np.ndarray, "*rows block"]:
-    """Weights on the positions of a source, summed over each block."""
-    summed: np.ndarray = np.add.reduceat(weights, [first for first, *_ in groups], axis=-1)
-    return summed
 
 
 def written_axis(trace: "Trace") -> FocusAxis:

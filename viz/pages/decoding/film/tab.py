@@ -8,6 +8,7 @@ import streamlit as st
 
 from model.errors import HeadlightError
 from viz.access import attention, models, texts
+from viz.access.blocks import how_to_read
 from viz.pages.decoding import steps, translation_controls, translations
 from viz.pages.decoding.branches import tab as branches
 from viz.pages.decoding.film import data, lane
@@ -92,13 +93,8 @@ def _how_to_read(trace: "Trace") -> None:
             "This model has one attention and no separate source. In each row the share of the text comes first, "
             "then that of the output so far; together they sum to 1."
         )
-    if (wave := trace.source.waveform) is not None:
-        seconds = len(data.blocks(trace)[0]) * wave.seconds_per_frame
-        frame.caption(
-            "A column is {seconds:g} s of the sound; the weights within it are summed.", seconds=round(seconds, 4)
-        )
-        if data.has_silence(trace):
-            frame.caption("The last column combines all the silence that was added.")
+    for said in how_to_read(trace):
+        terms.caption(said)
     if told := data.told(trace):
         frame.caption(
             "{told} was given to the decoder before the first step; in the decoder's self-attention, it is the first "
