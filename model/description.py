@@ -132,16 +132,19 @@ def describe(reader: Reader) -> Description:
     if isinstance(labels, dict) and any(name != f"LABEL_{number}" for number, name in labels.items()):
         named = ", ".join(str(name) for name in labels.values())
         rows.append((said("Labels"), named if len(named) <= MAX_VALUE else f"{named[: MAX_VALUE - 1]}…"))
-    positions, writes = POSITIONS[abilities.positions], said("yes") if abilities.generates else said("no")
+    positions, writes = (
+        POSITIONS[abilities.positions],
+        (said("Writes"), said("yes") if abilities.generates else said("no")),
+    )
     if abilities.target_positions is not None:
         own = POSITIONS[abilities.target_positions]
         positions = said("encoder: {encoder}; decoder: {decoder}", encoder=positions, decoder=own)
     if abilities.generates and abilities.max_target_length is not None:
-        writes = said("at most {limit}", limit=said("{count:,} tokens", count=abilities.max_target_length))
+        writes = said("Writes at most"), said("{count:,} tokens", count=abilities.max_target_length)
     rows += [
         (said("Positions"), positions),
         (said("Reads at most"), most),
-        (said("Writes"), writes),
+        writes,
         (said("Parameters"), f"{sum(parts.values()):,}"),
         (said("Runs on"), _where(reader, model)),
     ]

@@ -283,6 +283,8 @@ def _scaling_title(origin: Origin) -> str:
 def _scaling_sentence(origin: Origin) -> str:
     if origin.is_scaled and origin.added:
         return origin.added
+    if origin.real.scale == 1:
+        return _("The scores stay as they are: a model that scales its queries has done so in q.")
     if origin.is_scaled:
         return _("On the same scale as the scores below; the outline shows them before the division.")
     message = "The scores stay {times:.3g} times as large as the model's, which are outlined in blue."
