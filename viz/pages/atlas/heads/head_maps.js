@@ -159,11 +159,9 @@ class HeadMaps extends View {
   /** @param {string} text @param {number} index */
   cell(text, index) {
     const shade = this.chosen.shades[index];
-    const scale = this.scaleOf(this.chosen);
-    const { fill, ink } = colourAt(scale, shade ?? 0);
-    // Dark digits look thinner than pale ones.
-    const style = `background:${fill};color:${ink};font-weight:${ink === scale.dark ? 600 : 400}`;
-    const look = shade === null ? { className: "cell none" } : { className: "cell", style };
+    const { fill, ink } = colourAt(this.scaleOf(this.chosen), shade ?? 0);
+    const look =
+      shade === null ? { className: "cell none" } : { className: "cell", style: `background:${fill};color:${ink}` };
     return element("div", { ...look, role: "gridcell", tabIndex: -1 }, this.data.heads > MOST_NUMBERS ? "" : text);
   }
 
