@@ -187,6 +187,10 @@ def test_a_film_fills_a_screen_page_down_goes_a_step_and_the_code_follows(page: 
     until(lambda: box_of(shown)["y"] + box_of(shown)["height"] > 0.8 * SIZES[-1][1], "the film fills the screen")
     player = shown.locator(".decode-player")
     expect(player).to_have_attribute("data-step", re.compile(r"\d"))
+    # The line of its words, which had to scroll on the smaller screen, begins at its beginning again.
+    until(
+        partial(shows, player.locator(".columns"), "(lines) => Math.max(...lines.map((l) => l.scrollLeft))", 0), "both"
+    )
     first = int(player.get_attribute("data-step") or "-1")
     page.keyboard.press("PageDown")
     page.keyboard.press("PageDown")

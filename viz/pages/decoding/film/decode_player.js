@@ -262,6 +262,7 @@ class DecodePlayer extends HeadFilm {
     this.panels.classList.toggle("stacked", width < STACKED_BELOW);
     this.curve.resize(width - 6);
     this.heads.resize(this.heads.element.clientWidth);
+    this.sentence.begin();
     this.isFilled = false;
   }
 

@@ -117,6 +117,11 @@ export class FilmSentence {
     this.caption.replaceChildren(...sentenceParts(sentence, values));
   }
 
+  /** Go to the beginning of both lines, from where `follow` scrolls no further than it must: they may be wider now. */
+  begin() {
+    for (const line of [this.line, this.source]) line.scrollLeft = 0;
+  }
+
   /** Keep in sight what is read and written in this step, and what most is given to. */
   follow() {
     bring(this.line, this.columns[this.shown]);
