@@ -146,6 +146,9 @@ def test_the_page_opens_from_a_disk_without_any_request_and_holds_every_text_cap
         for part in ("body", "#picture-0"):
             # A picture hears of it in the next frame.
             expect(tab.locator(part)).to_have_css("background-color", f"rgb{PAPER[theme]}")
+    # A table that is wider than a telephone scrolls, and not the page.
+    tab.set_viewport_size({"width": 390, "height": 844})
+    tab.wait_for_function("document.documentElement.scrollWidth <= 390")
     assert asked == [file.as_uri()]
     assert problems == []
     context.close()

@@ -26,6 +26,7 @@ from viz.pictures.payload import fingerprint
 from viz.selection.choices import Common, ModelChoice
 from viz.text import written
 from viz.text.messages import _
+from viz.theme import HEAD_COLOURS
 from viz.ui import finding, words
 from viz.ui.words import Chosen, WordHeads, WordLine, Words
 
@@ -129,7 +130,9 @@ def words_as_lines(trace: "Trace", choice: ModelChoice, found: Finding) -> Drawi
         head("", found.site, (queries, keys), layer.queries.groups, layer.keys.groups),
     )
     row = None if found.link is None else layer.queries.index_of(found.link.row)
-    data = replace(data, head_names=(written.head_label(found.layer, found.head),))
+    # In the colour that the head has among those of its layer.
+    colour = HEAD_COLOURS[found.head % len(HEAD_COLOURS)]
+    data = replace(data, head_names=(written.head_label(found.layer, found.head),), colours=(colour,))
     drawn = drawn_lines(data, LinesView((0,), row), trace.text, style=" .bar { display: none; }")
     # These words are tinted by this head alone, so it is the only one that is kept, under a name of its own.
     weights = trace.weights(found.site, found.layer, [found.head]).numpy()[np.newaxis]
