@@ -212,7 +212,16 @@ def every_head_map(
         row = rows.index((site, layer))
         frame_cells(figure, (row, row), (column, column), {"color": theme.GREEN, "width": 3})
     # Below the map the bar leaves its cells the width of a third of the page.
-    bar = {"orientation": "h", "y": -0.02, "yanchor": "top", "x": 0.5, "xanchor": "center", "len": 1.0, "thickness": 8}
+    bar = {
+        "orientation": "h",
+        "y": -0.02,
+        "yanchor": "top",
+        "x": 0.5,
+        "xanchor": "center",
+        "len": 1.0,
+        "thickness": 8,
+        "xpad": 20,
+    }
     figure.update_traces(colorbar=bar | {"title": {"side": "top"}}, selector={"type": "heatmap"})
     figure.update_layout(
         height=every_head_height(len(rows)), xaxis={"tickangle": 0, "title": {"text": _("head"), "standoff": 2}}
