@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, FloatRect, Locator, Page, expect
 
 from tests.browser.conftest import settled, visit
 from tests.browser.pointing import box_of, until
@@ -166,18 +166,20 @@ PAINTED = """(scene) => {
   };
   requestAnimationFrame(look);
 }"""
-#: Notes where a layer lies in the frame in which it has come: the column of its token, and its self-attention. Till
-#: then the wheel is turned on: once it stands still, the layer slides into its frame.
-ARRIVAL = """(scene, [clientX, clientY]) => {
+#: Notes where parts of a scene lie in the frame in which it has come. Till then the wheel is turned on: once it stands
+#: still, the scene slides into its frame.
+ARRIVAL = """(scene, [clientX, clientY, name, ...parts]) => {
+  window.arrived = null;
   const look = () => {
     scene.dispatchEvent(new WheelEvent("wheel", { deltaY: -0.01, ctrlKey: true, clientX, clientY }));
-    const layer = scene.querySelector(":scope > .layer-scene:not(.walk-aside)");
-    if (!layer || scene.querySelector(":scope > .walk-aside")) return requestAnimationFrame(look);
-    const parts = [".model-lit", ".model-slab.self"].map((part) => layer.querySelector(part));
-    window.arrived = parts.map((part) => part.getBoundingClientRect().toJSON());
+    const shown = scene.querySelector(`:scope > .${name}-scene:not(.walk-kept, .walk-aside)`);
+    if (!shown || scene.querySelector(":scope > .walk-aside")) return requestAnimationFrame(look);
+    window.arrived = parts.map((part) => shown.querySelector(part).getBoundingClientRect().toJSON());
   };
   requestAnimationFrame(look);
 }"""
+#: The rows of a head that make its weights of its scores, from above to below; and the one of a weight.
+OF_HEAD, OF_WEIGHT = [f".steps > :nth-child({row})" for row in (5, 3)], [".steps > :nth-child(2)"] * 2
 
 
 def test_the_wheel_scrolls_the_page_until_a_click_and_then_zooms_into_what_is_under_it(page: Page, url: str) -> None:
@@ -203,7 +205,7 @@ def test_the_wheel_scrolls_the_page_until_a_click_and_then_zooms_into_what_is_un
     scene.evaluate(PAINTED)
     for _ in range(4):
         page.mouse.wheel(0, -50)
-    scene.evaluate(ARRIVAL, list(at))
+    scene.evaluate(ARRIVAL, [*at, "layer", ".model-lit", ".model-slab.self"])
     page.wait_for_function("() => window.arrived")
     assert page.evaluate("window.painted"), "the way is painted"
     expect(picture.locator(".walk-moving")).to_have_count(0)
@@ -215,8 +217,35 @@ def test_the_wheel_scrolls_the_page_until_a_click_and_then_zooms_into_what_is_un
     expect(picture.locator(".walk-crumb").last).to_contain_text(token)
     until(lambda: main.evaluate("part => part.scrollTop") == 0, "the page is not scrolled")
     expect(picture.locator(".walk-aside")).to_have_count(0)
-    page.keyboard.press("-")
-    expect(picture.locator(".model-scene")).to_be_visible()
+    page.keyboard.press("+")
+    # From the rows of a head into one weight, and back: what is under the pointer stays there.
+    page.keyboard.down("Control")
+    for name, rows, other, after, by in (
+        ("head", OF_HEAD, "cell", OF_WEIGHT, -50),
+        ("cell", OF_WEIGHT, "head", OF_HEAD, 50),
+    ):
+        shown = scene.locator(f"> .{name}-scene:not(.walk-aside)")
+        expect(shown).to_be_visible()
+        expect(picture.locator(".walk-aside")).to_have_count(0)
+        # A pause ends the turn, and the scene has slid into its frame.
+        page.wait_for_timeout(1_000)
+        shown.locator(rows[1]).scroll_into_view_if_needed()
+        before = [box_of(shown.locator(row)) for row in rows]
+        x, y = before[1]["x"] + 0.4 * before[1]["width"], before[1]["y"] + 0.5 * before[1]["height"]
+        page.mouse.move(x, y)
+        for _ in range(4):
+            page.mouse.wheel(0, by)
+        scene.evaluate(ARRIVAL, [x, y, other, *after])
+        page.wait_for_function("() => window.arrived")
+        lies = np.interp(y, reach(*before), reach(*page.evaluate("window.arrived")))
+        assert abs(lies - y) < 4, f"the row under the pointer, from {name} to {other}"
+        expect(picture.locator(".walk-moving")).to_have_count(0)
+    page.keyboard.up("Control")
+
+
+def reach(above: FloatRect, below: FloatRect) -> list[float]:
+    """The top of the upper box, and the foot of the lower one."""
+    return [above["y"], below["y"] + below["height"]]
 
 
 #: The names of stages of which not every letter can be seen.

@@ -112,8 +112,8 @@ export class NumberScene extends CellScene {
     return Math.min(this.walk.state.dimension, this.data.q.length - 1);
   }
 
-  draw() {
-    super.draw();
+  *draw() {
+    yield* super.draw();
     this.element.append(this.table);
     this.table.addEventListener("click", (event) => {
       const part = closest(event, "tr[data-dimension]");
@@ -137,6 +137,7 @@ export class NumberScene extends CellScene {
       element("th", "", _("sum so far")),
     ];
     this.table.replaceChildren(element("table", "", element("tr", "", ...titles), ...rows));
+    yield this.table;
   }
 
   /** Above the products, the one that is looked at. */

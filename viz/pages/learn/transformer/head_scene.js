@@ -22,7 +22,6 @@ export class HeadScene {
   /** The keys' buttons. @type {HTMLButtonElement[]} */ tokens = [];
   /** The column that is lit. */
   lit = -1;
-  /** Whether all of its rows are drawn. */ isWhole = false;
   /** What of them is painted. @type {Rows | undefined} */ read;
 
   summary = element("div", "summary");
@@ -74,18 +73,16 @@ export class HeadScene {
   }
 
   /** Read what is painted of its rows on a way. */
-  ready() {
-    this.read = undefined;
-    // Rows that have not all come are not painted.
-    if (!this.isWhole) return;
+  *ready() {
     const { pen } = this.walk.zoom.unfolding;
     const { list, heads, machine } = this;
     const rows = /** @type {HTMLElement} */ (machine.rows);
-    const lines = Object.entries(this.groups).map(([name, steps]) => {
+    const groups = { keys: groupOf([heads], rows, pen) };
+    for (const [name, steps] of Object.entries(this.groups)) {
+      yield;
       const parts = steps.map((step) => list.children[step]);
-      return /** @type {const} */ ([name, groupOf(parts, rows, pen)]);
-    });
-    const groups = { ...Object.fromEntries(lines), keys: groupOf([heads], rows, pen) };
+      Object.assign(groups, { [name]: groupOf(parts, rows, pen) });
+    }
     this.read = { part: `${machine.place.site.split(".")[1]} ${machine.place.head}`, span: this.span, groups };
   }
 
@@ -114,13 +111,13 @@ export class HeadScene {
 
   arrive() {
     this.machine.arrive();
-    queueMicrotask(() => this.ring());
+    this.ring();
   }
 
   /** The row that a stop is about is seen. */
   ring() {
     const { zoom, ringed } = this.walk;
-    if (!this.isWhole || zoom.shown !== this.element) return;
+    if (zoom.shown !== this.element) return;
     const step = this.list.children[ringed];
     step?.classList.add("ringed");
     // The way ends in the window in which it began.
@@ -128,7 +125,7 @@ export class HeadScene {
     else requestAnimationFrame(() => this.ring());
   }
 
-  draw() {
+  *draw() {
     const { width } = this.walk;
     this.machine.draw();
     const { placed, column } = this.machine;
@@ -145,13 +142,12 @@ export class HeadScene {
     Object.assign(this.into.style, { left: `${this.machine.x(column) - pitch * 0.3}px`, width: `${pitch * 0.6}px` });
     this.drawSummary();
     this.drawKeys();
-    const steps = this.steps();
-    this.isWhole = false;
-    const end = () => {
-      this.isWhole = true;
-      queueMicrotask(() => this.ring());
-    };
-    this.walk.fill(this.list, steps, 1, end, true);
+    yield this.element;
+    for (const step of this.steps()) {
+      const line = step();
+      this.list.append(line);
+      yield line;
+    }
   }
 
   /** Of which attention it is a head. */
@@ -278,18 +274,12 @@ export class HeadScene {
     return other ? [...lines, `${changed}:`, ...path(other)] : lines;
   }
 
-  /** @param {string} selector @returns {Iterable<HTMLElement | SVGElement>} */
-  parts(selector) {
-    return this.element.querySelectorAll(selector);
-  }
-
   /** @param {number} column */
   light(column) {
     if (column === this.lit) return;
     this.lit = column;
-    for (const part of this.parts("[data-column]")) {
-      part.classList.toggle("lit", Number(part.dataset.column) === column);
-    }
+    for (const part of this.element.querySelectorAll("[data-column]"))
+      part.classList.toggle("lit", Number(part.getAttribute("data-column")) === column);
   }
 
   /** @param {number} column */

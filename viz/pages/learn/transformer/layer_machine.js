@@ -6,9 +6,9 @@ import { closest, hearItems } from "../../../pictures/shared/items.js";
 import { _ } from "../../../pictures/shared/messages.js";
 import { clamp, element, tokenElement, zoomOf } from "../../../pictures/shared/picture.js";
 import { shortened } from "./lit_tokens.js";
-import { kindsOf } from "./machine_drawing.js";
+import { inColumn, kindsOf } from "./machine_drawing.js";
 import { BESIDE_FROM, LYING_FROM, mixed, openLayer, STACKED_BELOW } from "./machine_layout.js";
-import { bulb, isNormed, LEAST_WEIGHT, normRing, river, stream, wedge } from "./machine_shapes.js";
+import { isNormed, LEAST_WEIGHT, normRing, river, stream, wedge } from "./machine_shapes.js";
 import { shortWeight } from "./row_pictures.js";
 import { inSvg, shape } from "./shapes.js";
 import { underWords, written } from "./written.js";
@@ -204,17 +204,21 @@ export class LayerMachine {
   }
 
   /** What a body adds to the followed token, where it joins the stream; in the whole model, to all. @param {OpenBody} body */
-  joint({ kind, top }) {
-    const { unfolded } = this.placed;
+  joint(body) {
+    const { unfolded, pitch } = this.placed;
+    const { kind, top, foot } = body;
     const high = mixed(18, 14, unfolded);
+    const half = (/** @type {number | undefined} */ norm) => this.half(norm);
     this.stack.tokens.forEach((_token, column) => {
       const of = this.columns.added(this.stack, this.place.layer, kind, column);
-      const isFollowed = column === this.column;
-      if (!of || (!isFollowed && unfolded === 1)) return;
       const x = this.x(column);
-      const added = { d: wedge(x, this.half(of.added), top + 2, high), class: `model-added ${kind}` };
-      if (!isFollowed) return this.put(top - 16, top + 2, shape("path", { ...added, opacity: 1 - unfolded }));
-      const ring = isNormed(of) && !this.rows ? [normRing(x, top - 18, this.half(Math.max(of.summed, of.after)))] : [];
+      if (column !== this.column) {
+        const parts = inColumn(x, { ...body, of }, half, Math.min(pitch * 0.43, 30), 1 - unfolded);
+        return parts.forEach((part) => this.put(top - 16, foot, part));
+      }
+      if (!of) return;
+      const added = { d: wedge(x, half(of.added), top + 2, high), class: `model-added ${kind}` };
+      const ring = isNormed(of) && !this.rows ? [normRing(x, top - 18, half(Math.max(of.summed, of.after)))] : [];
       const sum = shape(
         "g",
         { opacity: unfolded },
@@ -237,11 +241,6 @@ export class LayerMachine {
     const bend = (foot - top) * 0.3;
     const d = `M${x - narrow} ${foot}L${from} ${foot - bend}V${top + bend}L${x - narrow} ${top}H${x + narrow}L${to} ${top + bend}V${foot - bend}L${x + narrow} ${foot}Z`;
     this.write(TITLES().feed_forward, left + 8, (top + foot) / 2, "layer-title", { alpha: unfolded });
-    this.stack.tokens.forEach((_token, column) => {
-      if (column === this.column) return;
-      const d = bulb(this.x(column), Math.min(narrow, own), own, foot, top);
-      this.put(top, foot, shape("path", { d, class: "model-network" }));
-    });
     this.put(top, foot, shape("g", { class: "followed" }, shape("path", { d, class: "model-network" })));
   }
 

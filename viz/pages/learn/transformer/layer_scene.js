@@ -87,8 +87,9 @@ export class LayerScene {
     this.machine?.arrive();
   }
 
-  draw() {
+  *draw() {
     this.machine?.draw();
+    yield this.element;
     const { parts, colours, stage, stages } = this.data;
     const { token } = this;
     const { width } = this.walk;
@@ -105,6 +106,7 @@ export class LayerScene {
       token,
     });
     this.chart.replaceChildren(pathChart({ parts, boxes, width, open: stage, colours, label }));
+    yield this.chart;
     const isNarrow = boxes.some((box) => box.width < 58);
     this.stages = stages.map((name, i) => {
       const style = `left:${boxes[i].left}px;width:${boxes[i].width}px`;
@@ -118,8 +120,8 @@ export class LayerScene {
     this.walk.fill(
       this.steps,
       lines.map(({ make }) => make),
-      1,
     );
+    yield this.steps;
   }
 
   /**

@@ -6,9 +6,10 @@ import { clamp } from "../../../pictures/shared/picture.js";
 import { columnMiddle, laneOf } from "./machine_layout.js";
 import { bulb, isNormed, lanePath, normRing, smooth, stream, wedge } from "./machine_shapes.js";
 import { imageAddress } from "./pixel_image.js";
+import { inSvg, shape } from "./shapes.js";
 
 /** @import { Kind, Machine, Placed } from "./machine_layout.js" */
-/** @import { ModelColumns } from "./model_columns.js" */
+/** @import { Added, ModelColumns } from "./model_columns.js" */
 /** @import { PaintedScale } from "./row_pictures.js" */
 /** @import { Stack } from "./walk.js" */
 
@@ -62,21 +63,9 @@ export class MachineDrawing {
     const bodies = placed.bodies.map((body) => ({ ...body, of: columns.added(stack, layer, body.kind, column) }));
     const half = (/** @type {number | undefined} */ norm) => this.half(norm);
     const d = stream(x, placed, bodies, half, columns.length(stack, layer, column));
-    const parts = [svg("path", { d, class: "model-stream" })];
-    if (machine.pitch < DETAILED_FROM) return parts;
-    for (const { kind, of, top, foot } of bodies) {
-      if (kind === "feed_forward") {
-        const wide = (machine.pitch * NETWORK) / 2;
-        const d = bulb(x, Math.min(this.half(of?.before) + 1, wide), wide, foot, top);
-        parts.push(svg("path", { d, class: "model-network" }));
-      }
-      const height = Math.min((foot - top) * 0.6, 22) + 4;
-      if (of)
-        parts.push(svg("path", { d: wedge(x, this.half(of.added), top + 1, height), class: `model-added ${kind}` }));
-      if (of && isNormed(of))
-        parts.push(svg("ellipse", normRing(x, top - 1, this.half(Math.max(of.summed, of.after)))));
-    }
-    return parts;
+    const details = machine.pitch < DETAILED_FROM ? [] : bodies;
+    const parts = details.flatMap((body) => inColumn(x, body, half, (machine.pitch * NETWORK) / 2));
+    return [svg("path", { d, class: "model-stream" }), ...parts.map(inSvg)];
   }
 
   /** The first numbers of a token's vector, as a column of cells. @param {Stack} stack @param {number} column @param {PaintedScale} scale */
@@ -139,6 +128,21 @@ export class MachineDrawing {
   body(stack, layer, kind) {
     return this.towerOf(stack).layers[layer]?.bodies.find((body) => body.kind === kind);
   }
+}
+
+/**
+ * What a sub-layer is in a column: a network, what it adds, and a norm after that.
+ * @param {number} x @param {import("./machine_layout.js").Body & { of: Added | null }} body @param {(norm?: number) => number} half
+ * @param {number} wide half of what a network takes @param {number} [opacity] of what it adds
+ */
+export function inColumn(x, { kind, of, top, foot }, half, wide, opacity = 1) {
+  const network = bulb(x, Math.min(half(of?.before) + 1, wide), wide, foot, top);
+  const parts = kind === "feed_forward" ? [shape("path", { d: network, class: "model-network" })] : [];
+  if (!of || !opacity) return parts;
+  const d = wedge(x, half(of.added), top + 1, Math.min((foot - top) * 0.6, 22) + 4);
+  parts.push(shape("path", { d, class: `model-added ${kind}`, opacity }));
+  const ring = normRing(x, top - 1, half(Math.max(of.summed, of.after)));
+  return isNormed(of) ? [...parts, shape("ellipse", { ...ring, opacity })] : parts;
 }
 
 /** The sub-layers of a stack; where a model does not tell them, the attentions that are known. @param {ModelColumns} columns @param {Stack} stack @returns {Kind[][]} */

@@ -146,14 +146,21 @@ export class ModelScene {
   }
 
   /** Read what is painted of it on the way to a layer. */
-  ready() {
+  *ready() {
     const { pen } = this.walk.zoom.unfolding;
-    const shapes = Array.from(this.svg?.children ?? [], fromSvg);
     // A note has lines of its own, and is not painted.
     const lit = /** @type {Iterable<HTMLElement>} */ (this.lit.said.querySelectorAll(".written"));
     const words = [...this.words, ...lit].map(fromSpan);
-    pen.meet(shapes, words);
-    this.around = { marks: pen.marks(shapes), words };
+    pen.meet([], words);
+    /** @type {Mark[]} */
+    const marks = [];
+    for (const part of this.svg?.children ?? []) {
+      const shapes = Array.from(part.matches("g:not([class])") ? part.children : [part], fromSvg);
+      pen.meet(shapes, []);
+      yield;
+      for (const each of shapes) yield void marks.push(...pen.marks([each]));
+    }
+    this.around = { marks, words };
   }
 
   /** Where a layer of it lies in the page, and all that is around it. @param {LayerMachine} machine @returns {Lying | undefined} */

@@ -45,7 +45,8 @@ export class Pen {
   probe = svg("svg", { class: "walk-probe", "aria-hidden": "true" });
   canvas = document.createElement("canvas");
   context = contextOf(this.canvas);
-  /** Of the theme in which the classes look so. */ colour = "";
+  /** What is painted of drawings. @type {WeakMap<Element, Pick<Drawn, "marks" | "words">>} */ drawings = new WeakMap();
+  /** Of the theme in which all looks so, and its font. */ theme = "";
 
   /** @param {HTMLElement} holder of the drawing */
   constructor(holder) {
@@ -66,16 +67,10 @@ export class Pen {
     };
   }
 
-  /** What an element looks like that has a colour of its own, and all like it. @param {Element} element @param {string} key */
-  inkOfOne(element, key) {
-    const ink = this.inks.get(key) ?? this.inkOf(element);
-    this.inks.set(key, ink);
-    return ink;
-  }
-
-  /** What words look like, or a shape. @param {string} key */
-  kept(key) {
-    if (!this.inks.has(key)) this.learn([key]);
+  /** What words look like, or a shape; `own`: an element with a colour of its own, as all have that are like it. @param {string} key @param {Element | null} [own] */
+  kept(key, own = null) {
+    if (own && !this.inks.has(key)) this.inks.set(key, this.inkOf(own));
+    else if (!this.inks.has(key)) this.learn([key]);
     return /** @type {Ink} */ (this.inks.get(key));
   }
 
@@ -92,10 +87,23 @@ export class Pen {
 
   /** See what all of a drawing looks like, in the theme that is now. @param {Iterable<Shape>} shapes @param {Iterable<Word>} words */
   meet(shapes, words) {
-    const { color } = getComputedStyle(this.holder);
-    if (color !== this.colour) this.inks.clear();
-    this.colour = color;
+    const { color, font } = getComputedStyle(this.holder);
+    if (this.theme !== color + font) Object.assign(this, { inks: new Map(), drawings: new WeakMap() });
+    this.theme = color + font;
     this.learn([...keysOf(shapes, []), ...Array.from(words, ({ look }) => `${look}|span`)]);
+  }
+
+  /** What is to be painted of a drawing of the page, as it was when it was first asked for. @param {Element} drawing */
+  drawingOf(drawing) {
+    const words = /** @type {Iterable<HTMLElement>} */ (drawing.parentElement?.querySelectorAll(".written") ?? []);
+    let drawn = this.drawings.get(drawing);
+    if (!drawn) {
+      const shapes = Array.from(drawing.children, fromSvg);
+      this.learn(keysOf(shapes, []));
+      drawn = { marks: this.marks(shapes), words: Array.from(words, fromSpan) };
+      this.drawings.set(drawing, drawn);
+    }
+    return drawn;
   }
 
   /** What is to be painted of shapes. @param {Iterable<Shape>} shapes @param {string[]} around the classes of what they are in @param {number} alpha @param {Box | null} reach of a part of the whole model @returns {Mark[]} */
@@ -104,7 +112,7 @@ export class Pen {
       const classes = [...around, String(look.class ?? "")];
       const key = [...classes, tag].join("|");
       const own = look.style || look.fill ? source : null;
-      const ink = own ? this.inkOfOne(own, `${key} ${look.fill} ${look.style}`) : this.kept(key);
+      const ink = this.kept(own ? `${key} ${look.fill} ${look.style}` : key, own);
       if (ink.isHidden) return [];
       const strength = alpha * ink.alpha * Number(look.opacity ?? 1);
       // Its first shape is the ground of all.
@@ -182,8 +190,7 @@ export function groupOf(parts, within, pen) {
     parts.flatMap((part) => [...(part.matches(names) ? [part] : []), ...part.querySelectorAll(names)]);
   const drawn = find(".picture svg").map((drawing) => {
     const [x, y] = placeOf(drawing);
-    const words = /** @type {Iterable<HTMLElement>} */ (drawing.parentElement?.querySelectorAll(".written") ?? []);
-    return { x, y, marks: pen.marks(Array.from(drawing.children, fromSvg)), words: Array.from(words, fromSpan) };
+    return { x, y, ...pen.drawingOf(drawing) };
   });
   const marks = find(".keys, .cell-chain li").map((part) => {
     const { backgroundColor: fill, borderTopColor: stroke, borderTopWidth, borderRadius } = getComputedStyle(part);

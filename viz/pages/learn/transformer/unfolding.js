@@ -49,8 +49,15 @@ export class Unfolding {
     this.pen.meet(shapes, words);
   }
 
-  /** A layer that unfolds, or folds. @param {LayerMachine} machine of what is opened @param {Lying} closed @param {Lying} opened */
-  begin(machine, closed, opened) {
+  /** Lay out a part of a scene that is not seen yet, and read the drawings in it: no frame has time for all at once. @param {Element} part @returns {boolean} whether it must be painted now */
+  see(part) {
+    part.getBoundingClientRect();
+    for (const drawing of part.querySelectorAll(".picture svg")) this.pen.drawingOf(drawing);
+    return false;
+  }
+
+  /** A layer that unfolds, or folds. @param {Opening} opening */
+  begin({ machine, closed, opened }) {
     const { pen, holder } = this;
     const zoom = zoomOf(holder);
     const { x, y, width } = holder.getBoundingClientRect();
@@ -70,6 +77,14 @@ export class Unfolding {
   end() {
     this.way = null;
     this.pen.canvas.remove();
+  }
+
+  /** Paint it where nobody sees it. @param {Opening | null} opening */
+  try(opening) {
+    if (!opening || this.way) return;
+    this.begin(opening);
+    this.paint(0.5);
+    this.end();
   }
 
   /** @param {number} far from closed to opened */

@@ -55,10 +55,10 @@ import { isStill, nearest, TURN_MS, Zoom } from "./zoom.js";
  * @typedef {{
  *   streams: Record<string, number[][]>, written: string[], read: string[], text: string, weights: Record<string, number[]>,
  * }} Changed another run at the same places: with a head changed, or over the reference, which is its text
- * @typedef {{ element: HTMLElement, draw(): void, arrive?(): void, tell?(event: PointerEvent): void,
- *   picture?: HTMLElement, isWhole?: boolean, machine?: LayerMachine | null,
- *   lies?(machine: LayerMachine): import("./unfolding.js").Lying | undefined, ready?(): void,
- * }} Scene it arrives when it is laid out; `isWhole`: whether all that moves is drawn; `lies`: where the layer lies that a machine shows, once what is painted with it is `ready`
+ * @typedef {{ element: HTMLElement, draw(): Iterable<Element> | void, arrive?(): void, tell?(event: PointerEvent): void,
+ *   picture?: HTMLElement, machine?: LayerMachine | null,
+ *   lies?(machine: LayerMachine): import("./unfolding.js").Lying | undefined, ready?(): Iterable<void>,
+ * }} Scene it arrives when it is laid out; it draws part by part, where it is large; `lies`: where the layer lies that a machine shows, once what is painted with it is `ready`, part by part
  */
 
 /** A scene with the place that it is of, and what it was drawn of. @typedef {{ scene: Scene, place: Place, drawn: string, depth: string }} Shown */
@@ -73,6 +73,8 @@ const SITE_NAMES = () =>
   });
 /** What of a place Python tells of. @type {(keyof Place)[]} */
 const TOLD = ["site", "layer", "head", "row", "key", "end", "edit"];
+/** How many milliseconds of a frame what is not seen yet may take. */
+const AHEAD_MS = 5;
 /** What leads from a depth to the next. @type {Partial<Record<Depth, string>>} */
 const INNER = { model: "[data-node]", layer: ".stratum", cell: ".product" };
 
@@ -207,8 +209,6 @@ export class Walk extends PlayerView {
     this.change(left.place);
     this.showTools();
     if (!this.isHere) this.flush();
-    // Its steps come one a frame: they stopped where it was left.
-    if (left.place.depth === "layer") left.scene.draw();
   }
 
   /** Whether the shown place has one within it. */
@@ -365,14 +365,15 @@ export class Walk extends PlayerView {
 
   /**
    * Show a scene; one of another depth and the one before fade into one another where they meet. A zoom goes on meanwhile:
-   * what is new is drawn in one frame, laid out in the next, and then fades in.
+   * what is new is drawn over as many frames as it takes, and then fades in.
    * @param {Scene} scene @param {string} depth
    */
   async put(scene, depth) {
     const shown = { scene, place: { ...this.state }, drawn: this.drawn, depth };
     if (this.scene === scene) {
       if (this.crossed?.scene === scene) this.crossed = shown;
-      return scene.draw();
+      scene.draw();
+      return;
     }
     const before = this.holder.dataset.depth;
     const isDeeper = DEPTHS.indexOf(this.state.depth) > DEPTHS.findIndex((name) => before?.startsWith(name));
@@ -382,17 +383,13 @@ export class Walk extends PlayerView {
     const fades = before !== undefined && before !== depth && !isStill();
     if (fades && !(await this.isNext(scene))) return;
     this.zoom.keep(scene.element);
-    scene.draw();
-    do if (fades && !(await this.isNext(scene))) return;
-    while (fades && scene.isWhole === false);
-    this.zoom.lay(scene.element);
     const last = this.crossed?.scene;
     const [outer, inner] = isDeeper ? [last, scene] : [scene, last];
-    const machine = inner?.machine;
-    if (fades && machine) this.zoom.unfolding.meet(machine);
-    for (const each of fades ? [outer, inner] : []) {
-      if (machine) each?.ready?.();
+    let began = performance.now();
+    for (const isToBePainted of fades ? this.ahead(scene, outer, inner) : (scene.draw() ?? [])) {
+      if (!fades || (!isToBePainted && performance.now() - began < AHEAD_MS)) continue;
       if (!(await this.isNext(scene))) return;
+      began = performance.now();
     }
     const top = fades ? this.holder.getBoundingClientRect().y : 0;
     this.tooltip.hide();
@@ -404,11 +401,28 @@ export class Walk extends PlayerView {
     // What had the focus is gone; keys, and the wheel, still mean the picture.
     if (hadFocus && !scene.element.matches(":focus-within")) this.root.focus({ preventScroll: true });
     if (!fades || !last) return this.zoom.cross(false, isDeeper);
-    const [closed, opened] = machine ? [outer?.lies?.(machine), inner.lies?.(machine)] : [];
-    const opening = machine && closed && opened ? { machine, closed, opened } : null;
     // What is above the scenes may have moved them.
     const { y } = this.holder.getBoundingClientRect();
-    this.zoom.cross(true, isDeeper, opening, top - y);
+    this.zoom.cross(true, isDeeper, openingOf(outer, inner), top - y);
+  }
+
+  /**
+   * Draw a scene unseen, and read what is painted on the way to it: part by part, each with whether the browser has to paint
+   * it now.
+   * @param {Scene} scene @param {Scene | undefined} outer @param {Scene | undefined} inner @returns {Iterable<boolean>}
+   */
+  *ahead(scene, outer, inner) {
+    const { unfolding } = this.zoom;
+    const { machine } = inner ?? {};
+    if (machine) unfolding.meet(machine);
+    for (const part of scene.draw() ?? []) yield unfolding.see(part);
+    this.zoom.lay(scene.element);
+    yield true;
+    for (const each of machine ? [outer, inner] : []) for (const _part of each?.ready?.() ?? []) yield false;
+    yield true;
+    // The first picture takes longer than all others.
+    unfolding.try(openingOf(outer, inner));
+    yield true;
   }
 
   /** What the film is led by belongs to the whole model. */
@@ -422,27 +436,20 @@ export class Walk extends PlayerView {
   }
 
   /**
-   * Put parts of a scene into a box: so many at once, then one a frame, once nothing fades; or, `ahead`, while the scene
-   * before is still shown.
-   * @param {HTMLElement} box @param {(() => Element)[]} parts @param {number} first @param {() => void} [onEnd] @param {boolean} [ahead]
+   * Put parts of a scene into a box: one at once, then one a frame, while it is seen and nothing fades.
+   * @param {HTMLElement} box @param {(() => Element)[]} parts
    */
-  fill(box, parts, first, onEnd, ahead = false) {
-    const { scene } = this;
-    const [now, later] = isStill() ? [parts, []] : [parts.slice(0, first), parts.slice(first)];
-    box.replaceChildren(...now.map((make) => make()));
-    const add = (/** @type {number} */ count) => {
-      if (!later.length) return;
-      box.append(...later.splice(0, count).map((make) => make()));
-      if (!later.length) onEnd?.();
-    };
+  fill(box, parts) {
+    const later = [...parts];
+    const add = (/** @type {number} */ count) => box.append(...later.splice(0, count).map((make) => make()));
     this.complete = () => add(later.length);
     const next = () => {
-      if (scene !== this.scene || !later.length || this.ended.signal.aborted) return;
-      if (ahead || (this.isSeen && this.zoom.isAlone)) add(1);
+      if (!later.length || !box.isConnected || this.ended.signal.aborted) return;
+      if (this.isSeen && this.zoom.isAlone) add(1);
       requestAnimationFrame(next);
     };
-    if (later.length) requestAnimationFrame(next);
-    else onEnd?.();
+    add(isStill() ? later.length : 1);
+    requestAnimationFrame(next);
   }
 
   /** What stands above the scene, unless only the film has moved. */
@@ -594,6 +601,13 @@ export class Walk extends PlayerView {
 
 /** What a scene is drawn of. @param {Place | undefined} place */
 const drawnOf = (place) => JSON.stringify(place && [place.depth, ...TOLD.map((name) => place[name])]);
+
+/** The layer that opens on the way between two scenes. @param {Scene | undefined} outer @param {Scene | undefined} inner */
+function openingOf(outer, inner) {
+  const { machine } = inner ?? {};
+  const [closed, opened] = machine ? [outer?.lies?.(machine), inner?.lies?.(machine)] : [];
+  return machine && closed && opened ? { machine, closed, opened } : null;
+}
 
 /** @param {string} why @returns {Scene} */
 const missing = (why) => ({ element: element("p", "walk-missing", why), draw() {} });

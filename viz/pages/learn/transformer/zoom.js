@@ -174,7 +174,7 @@ export class Zoom {
 
   /** Put a scene in place of the one that is shown, which stays as it is until it has faded. @param {HTMLElement} element */
   show(element) {
-    this.end();
+    if (this.way) this.end();
     const { shown: before } = this;
     element.classList.remove("walk-aside", "walk-kept");
     Object.assign(element.style, { transform: "", opacity: "" });
@@ -190,12 +190,9 @@ export class Zoom {
     this.turn = null;
     // One turn leads one depth, at once too.
     if (isStill()) this.restsUntil = performance.now() + TURN_MS;
-    if (!before || !shown) return;
-    if (!fades || isStill()) return this.end();
+    if (!before || !shown || !fades || isStill()) return this.end();
     const isTurned = turn !== null && waits;
     let offset = { x: 0, y: 0 };
-    // What is to be measured first, for what is written has all laid out anew.
-    const height = Math.max(before.offsetHeight, shown.offsetHeight);
     if (opening) {
       const { machine, closed, opened } = opening;
       const [from, to] = isDeeper ? [closed, opened] : [opened, closed];
@@ -207,12 +204,9 @@ export class Zoom {
       });
       if (isTurned) offset = offsetAt(turn.point, pairs);
       const end = moved(to, offset);
-      this.unfolding.begin(
-        machine,
-        ...(isDeeper ? /** @type {const} */ ([begin, end]) : /** @type {const} */ ([end, begin])),
-      );
+      const ends = isDeeper ? { closed: begin, opened: end } : { closed: end, opened: begin };
+      this.unfolding.begin({ machine, ...ends });
     }
-    this.holder.style.minHeight = `${height}px`;
     for (const scene of [before, shown]) scene.classList.add("crossing", ...(opening ? ["painted"] : []));
     const [to, ms] = isTurned ? [Math.min(turn.to, 1), FOLLOWS_MS] : [1, LEADS_MS];
     const way = { far: 0, to, isDeeper, offset, at: performance.now(), ms };
@@ -250,16 +244,20 @@ export class Zoom {
 
   /** The way is at its end: the scene before is gone. */
   end() {
-    const { way, before, shown } = this;
+    const { way, before, shown, holder } = this;
+    const { height } = holder.getBoundingClientRect();
+    const zoom = zoomOf(holder);
     this.leave();
     if (before) this.drop(before);
     this.before = null;
-    if (!way || !shown || isStill()) return;
+    if (!way || !shown || isStill()) return this.slide();
     this.restsUntil = performance.now() + RESTS_MS;
-    const { x, y } = way.offset;
-    if (!x && !y) return;
-    shown.style.transform = `translate(${x / zoomOf(this.holder)}px, ${y / zoomOf(this.holder)}px)`;
-    if (!this.isTurned) this.slide();
+    // Till it slides into its frame, the page stays where it is scrolled to.
+    holder.style.minHeight = `${height / zoom}px`;
+    const [x, y] = [way.offset.x / zoom, way.offset.y / zoom];
+    shown.style.transform = `translate(${x}px, ${y}px)`;
+    for (const part of stuck(shown)) part.style.bottom = `${y}px`;
+    if (!this.isTurned || (!x && !y)) this.slide();
   }
 
   /** The way was gone back: the scene before is shown again. */
@@ -281,16 +279,22 @@ export class Zoom {
       scene?.classList.remove("crossing", "painted");
       if (scene) scene.style.opacity = "";
     }
-    this.holder.style.minHeight = "";
     this.way = null;
   }
 
   /** Into its frame goes what the pointer has kept outside. */
   slide() {
-    const { transform = "" } = this.shown?.style ?? {};
-    if (!this.shown || !transform) return;
-    this.shown.style.transform = "";
-    this.shown.animate([{ transform }, { transform: "none" }], { duration: SLIDE_MS, easing: "ease-in-out" });
+    const { shown, holder } = this;
+    if (!shown || !holder.style.minHeight) return;
+    const before = shown.getBoundingClientRect();
+    shown.style.transform = holder.style.minHeight = "";
+    for (const part of stuck(shown)) part.style.bottom = "";
+    const { x: left, y: top } = shown.getBoundingClientRect();
+    const [x, y] = [before.x - left, before.y - top].map((way) => way / zoomOf(holder));
+    if (isStill() || (!x && !y)) return;
+    const timing = { duration: SLIDE_MS, easing: "ease-in-out" };
+    shown.animate([{ transform: `translate(${x}px, ${y}px)` }, { transform: "none" }], timing);
+    for (const part of stuck(shown)) part.animate([{ bottom: `${y}px` }, { bottom: "0" }], timing);
   }
 
   /** @param {Element} scene that is no longer seen */
@@ -300,6 +304,9 @@ export class Zoom {
     else scene.remove();
   }
 }
+
+/** What of a scene stays at the foot of the window, which does not hear of a transform. @param {HTMLElement} scene @returns {Iterable<HTMLElement>} */
+const stuck = (scene) => scene.querySelectorAll(".head-rows > .keys");
 
 /** How far the shown scene has to lie aside so that what was under a point still is. @param {Point} point @param {Pair[]} pairs */
 function offsetAt({ clientX, clientY }, pairs) {
