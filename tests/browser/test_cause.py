@@ -15,7 +15,8 @@ def test_the_verdict_takes_two_clicks_and_a_click_on_a_cell_tests_another_head(p
     visit(page, url)
     page.get_by_role("link", name="Compare").click()
     page.get_by_role("tab", name="Cause").click()
-    verdict = page.get_by_text(re.compile("rather than .*: switched off, .*; pointed at .*; with its output from"))
+    tried = "rather than .*: when it is switched off, .*; when it is pointed at .*; with its output from"
+    verdict = page.get_by_text(re.compile(tried))
     expect(verdict).to_be_in_viewport()
     for title in ("Switched off", "Swapped from the other sentence"):
         expect(page.get_by_text(title, exact=True).first).to_be_in_viewport()

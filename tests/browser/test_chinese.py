@@ -197,7 +197,7 @@ def assert_saved_with_characters(page: Page) -> None:
     expect(root).to_have_attribute("data-ready", "1")
     with page.expect_download() as download:
         page.evaluate("globalThis.headlightFormat = 'SVG'")
-        root.locator(".picture-button").click()
+        root.get_by_role("button", name="保存此图片", exact=True).click()
     content = Path(download.value.path()).read_text(encoding="utf-8")
     texts = [text.text or "" for text in ElementTree.fromstring(content).iter("{http://www.w3.org/2000/svg}text")]
     assert any(re.search("[\u4e00-\u9fff]", text) for text in texts)

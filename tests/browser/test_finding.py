@@ -111,7 +111,11 @@ HOMES: dict[str, tuple[str, str, str]] = {
     "What else could it have written here?": ("Decode", "tab:Film", ".decode-player[data-ready='1']"),
     "What would each layer have said?": ("Decode", "tab:Inside", "text=Logit lens"),
     "How does the model know the order of words?": ("Learn", "lesson:Positions", "text=The same words backwards"),
-    "Why are scores divided by √dₖ?": ("Learn", "lesson:The formula, and why √dₖ", "text=From vectors to weights"),
+    "Why are scores divided by √dₖ?": (
+        "Learn",
+        "lesson:The formula, and why √dₖ",
+        "text=By hand: queries, keys and values",
+    ),
     "What may the decoder not see?": ("Learn", "lesson:Three attentions and their masks", ".st-key-lesson-step"),
     "What is beam search?": ("Learn", "lesson:Decoding: greedy and beam search", "text=A choice at every step"),
     "What does the whole Transformer do with my sentence?": ("Learn", "tab:The Transformer", ".model-scene"),
