@@ -27,7 +27,7 @@ def run() -> None:
     from viz.ui import frame, present
     from viz.ui.frame import page_style
     from viz.ui.present import begin_story, follow
-    from viz.ui.sidebar import is_shown, say_missing, sidebar
+    from viz.ui.sidebar import is_shown, sidebar, tell_missing
 
     widgets.run_to_their_end()
     st.logo(str(MARK), size="large")
@@ -56,7 +56,8 @@ def run() -> None:
     follow(pages, page)
     begins = begin_story(page)
     complete_sidebar = sidebar(names)
-    say_missing(names)
+    tell_missing(names)
+    told = st.container(key="notices")
     story = st.container(key="story")
     keeps = first_picture.kept(page.title, models.first_files) if begins else nullcontext()
     with keeps, frame.page_run():
@@ -66,6 +67,7 @@ def run() -> None:
             from viz.pages.learn.story import bar
 
             bar.show(story)
+    frame.show_notices(told)
     complete_sidebar()
     state.end()
     present.draw()

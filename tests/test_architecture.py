@@ -95,7 +95,7 @@ def test_every_expander_has_a_key() -> None:
 #: What is no result but keeps account while something runs; it changes in its own module alone.
 IN_MOTION: Final = {
     "AskedClass", "Called", "Grid", "Known", "LayerCall", "QueuedJob", "Sessions", "Taps", "Tests", "_Beside", "_Gates",
-    "_Outcome", "_Past", "_Pieces", "_Screen", "_Walk",
+    "_Notices", "_Outcome", "_Past", "_Pieces", "_Screen", "_Walk",
 }  # fmt: skip
 
 

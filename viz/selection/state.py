@@ -22,7 +22,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.util import calc_hash
 
-from viz.selection import catalogue, url
+from viz.selection import catalogue, notices, url
 from viz.selection.selection import FIELDS, SECTIONS, Section, Selection
 from viz.selection.url import choices, is_seen, parse, to_params
 from viz.server.widgets import is_in_browser, sent
@@ -187,6 +187,7 @@ def begin(checkpoints: Sequence[str]) -> None:
         params = st.query_params.to_dict()
         st.session_state[_ASKED] = params
         selection = parse(params, selection or Selection(), _section())
+        notices.asked(params, selection)
     checkpoint = selection.model.checkpoint
     if checkpoint and checkpoint not in checkpoints:
         st.session_state[_MISSING] = checkpoint
@@ -199,6 +200,7 @@ def begin(checkpoints: Sequence[str]) -> None:
     if selection.common.language not in messages.languages():
         selection = selection.changed(language="")
     put(selection.changed(checkpoint=checkpoint))
+    notices.begin(_view())
     past = _past()
     if past.begun is not None:
         _note_cut_short(past.begun)
@@ -206,6 +208,11 @@ def begin(checkpoints: Sequence[str]) -> None:
     if is_led and past.history is not None:
         past.history = past.history.led_to(current(), _section())
     messages.speak(language())
+
+
+def _view() -> Mapping[str, object]:
+    """What a person has chosen, and the page on which they are."""
+    return {**_chosen(current()), "": _section()}
 
 
 def _section() -> Section:
@@ -248,6 +255,26 @@ def put(selection: Selection) -> None:
 def change(**values: object) -> None:
     """Change these fields of the selection, and leave the others."""
     put(current().changed(**values))
+
+
+def correct(**values: object) -> None:
+    """Change what does not exist here to what does; what the address asked for is told (`notices`)."""
+    notices.replace(values, current())
+    change(**values)
+
+
+def drop_asked(**is_lacking: bool) -> None:
+    """Of the fields whose values this page lacks, drop what its address asked for; what other pages chose stays."""
+    names = [name for name, lacks in is_lacking.items() if lacks and notices.is_asked(name, current())]
+    correct(**{name: FIELDS[name].default for name in names})
+
+
+def fit(shapes: Mapping[str, tuple[int, int]]) -> None:
+    """Fit the attention, the layer and the head to the model, as `Selection.for_model`."""
+    fitted, chosen = current().for_model(shapes), current().common.head_chosen
+    lacking = [name for name in ("site", "layer", "head") if fitted.value(name) != current().value(name)]
+    if lacking:
+        correct(**{name: fitted.value(name) for name in lacking}, head_chosen=chosen)
 
 
 def choose(**values: object) -> None:
@@ -330,7 +357,7 @@ def position(field: str, count: int, default: int) -> int:
     chosen = current().value(field)
     if isinstance(chosen, int) and chosen < count:
         return chosen
-    change(**{field: None})
+    correct(**{field: None})
     return default
 
 
@@ -348,9 +375,17 @@ def turn_page() -> None:
 def end() -> None:
     """Note that a run came to its end, and write the selection into the address."""
     publish()
+    notices.end(_view())
     st.session_state[_OPENED] = False
     _past().begun = None
     st.session_state[_ENDED] = st.session_state.get(_RUN, 0)
+
+
+def is_whole_run_over() -> bool:
+    """Whether the last run of the whole page came to its end, so that this is one of a part of it."""
+    run: int = st.session_state.get(_RUN, 0)
+    ended: int = st.session_state.get(_ENDED, 0)
+    return run == ended
 
 
 def publish() -> None:

@@ -226,6 +226,13 @@ def choices(params: Mapping[str, str]) -> dict[str, object]:
     return values
 
 
+def unreadable(params: Mapping[str, str]) -> list[str]:
+    """The names of the choices that parameters name, of which what they say cannot be read."""
+    known = renamed(params)
+    read = choices(known)
+    return [name for name, field in FIELDS.items() if field.in_address and field.param in known and name not in read]
+
+
 def to_params(selection: Selection, page: Section) -> dict[str, str]:
     """The parameters of a page's address: every choice seen there that differs from the default.
 
@@ -236,17 +243,18 @@ def to_params(selection: Selection, page: Section) -> dict[str, str]:
         value = selection.value(name)
         is_chosen = selection.value(field.chosen_in) if field.chosen_in else value != field.default
         if is_chosen and is_seen(selection, name, page) and _fits(field, value):
-            params[field.param] = _written(value)
+            params[field.param] = written(value)
     return with_head(params)
 
 
 def _fits(field: Field, value: object) -> bool:
     """Whether an address can hold a value; the default is held by leaving it out."""
-    is_shaped = not field.shape or value == field.default or re.fullmatch(field.shape, _written(value)) is not None
-    return is_shaped and len(_written(value)) <= MAX_TEXT_IN_URL
+    is_shaped = not field.shape or value == field.default or re.fullmatch(field.shape, written(value)) is not None
+    return is_shaped and len(written(value)) <= MAX_TEXT_IN_URL
 
 
-def _written(value: object) -> str:
+def written(value: object) -> str:
+    """A value as an address has it."""
     return ".".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 

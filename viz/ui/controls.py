@@ -13,10 +13,10 @@ from typing import Final, Literal, TypeVar
 
 import streamlit as st
 
-from viz.selection import state
+from viz.selection import notices, state
 from viz.selection.choices import BERTVIZ_VIEWS, DRAWN_AS, MEASURE_NAMES
 from viz.text import written
-from viz.text.messages import Message, _, plural
+from viz.text.messages import Message, _, plural, said
 from viz.text.messages import shown as text_shown
 from viz.text.written import NamedHead
 from viz.ui.head_metrics import MEASURES
@@ -69,7 +69,7 @@ def drawn_as() -> str:
 def fit_measure(offered: Sequence[str]) -> None:
     """Change what the numbers of the open head are to the first that is offered, where they are none of these."""
     if state.current().common.measure not in offered:
-        state.change(measure=offered[0])
+        state.correct(measure=offered[0])
 
 
 def measure(offered: Sequence[str] = MEASURE_NAMES) -> str:
@@ -133,7 +133,8 @@ def token(field: str, label: str, labels: Mapping[int, str], *, shown: int) -> i
 def slider(field: str, label: str, low: int, high: int) -> int:
     """A whole number from `low` to `high`; one beyond, from a link or another sentence, becomes the nearest."""
     value = min(max(state.value(field, int), low), high)
-    state.change(**{field: value})
+    if value != state.value(field, int):
+        state.correct(**{field: value})
     chosen = st.slider(text_shown(label), low, high, **state.bound(field))
     return int(chosen)
 
@@ -142,6 +143,8 @@ def window(last: int, default: int) -> int:
     """How many positions are left out before those that are shown; by default so many."""
     chosen = state.current().attention.window_start
     value = min(max(default if chosen is None else chosen, 0), last)
+    if chosen is not None and value != chosen:
+        state.correct(window_start=value)
     shown = st.slider(_("Positions omitted before the first line"), 0, last, **state.bound("window_start", value))
     return int(shown)
 
@@ -149,7 +152,10 @@ def window(last: int, default: int) -> int:
 def width(own: int) -> int:
     """How many dimensions the formula is given, an even number; the model's own unless another is chosen."""
     most = max(MAX_WIDTH, own)
-    value = min(max(state.current().learn.width or own, 2), most) // 2 * 2
+    chosen = state.current().learn.width
+    value = min(max(chosen or own, 2), most) // 2 * 2
+    if chosen not in (0, value):
+        state.correct(width=value)
     state.change(width=0 if value == own else value)
     chosen = st.slider(
         _("d_model (this model: {own})", own=own),
@@ -171,7 +177,8 @@ def base(own: int) -> int:
 def stepped(field: str, label: str, steps: Sequence[int], *, help_text: str | None = None) -> int:
     """One of a few numbers above 0; another one, from a link, becomes the nearest by its ratio."""
     chosen = max(state.value(field, int), 1)
-    state.change(**{field: min(steps, key=lambda step: abs(log(step / chosen)))})
+    if chosen not in steps:
+        state.correct(**{field: min(steps, key=lambda step: abs(log(step / chosen)))})
     shown = st.select_slider(
         text_shown(label),
         steps,
@@ -206,8 +213,9 @@ def order() -> str:
 def max_heads(count: int) -> int:
     """How many of `count` heads are shown, 0 for all."""
     labels = {0: _("All"), **{number: _("First {number}", number=number) for number in (4, 8, 16) if number < count}}
-    shown = None if state.current().attention.max_heads in labels else 0
-    return dropdown("max_heads", _("Heads"), labels, shown=shown, width=110)
+    if state.current().attention.max_heads not in labels:
+        state.correct(max_heads=0)
+    return dropdown("max_heads", _("Heads"), labels, width=110)
 
 
 def plain(text: str) -> str:
@@ -325,10 +333,7 @@ def settle(field: str, low: int, high: int, name: str, shown: Callable[[int], st
         return
     state.change(**{field: nearest})
     message = "{name} {asked} is out of range ({low} to {high}); {nearest} is shown."
-    st.info(
-        _(message, name=name, asked=shown(asked), low=shown(low), high=shown(high), nearest=shown(nearest)),
-        icon=":material/info:",
-    )
+    notices.tell(said(message, name=name, asked=shown(asked), low=shown(low), high=shown(high), nearest=shown(nearest)))
 
 
 def hundredths(value: int) -> str:

@@ -16,11 +16,21 @@ if TYPE_CHECKING:
 
 
 def open_on_finding(trace: "Trace") -> None:
-    """Propose the head that is most worth seeing, and fit the selection to the model."""
+    """Propose the head that is most worth seeing, and fit the selection to the model and the text."""
     with frame.loading(_("Looking for the head that is most worth seeing …")):
         found = of(trace)
     state.propose(site=found.site, layer=found.layer, head=found.head)
-    state.put(state.current().for_model(trace.shapes))
+    fit(trace)
+
+
+def fit(trace: "Trace") -> None:
+    """Fit attention, layer and head to a trace; drop the query, the key and the words that an address lacks here."""
+    state.fit(trace.shapes)
+    common, count = state.current().common, len(texts.words(trace).labels)
+    queries, keys = map(len, trace.axis_tokens(common.site))
+    state.drop_asked(token=(common.token or 0) >= queries, key_token=(common.key_token or 0) >= keys)
+    sides = {"from_words": common.from_words, "to_words": common.to_words}
+    state.drop_asked(**{name: max(side, default=0) >= count for name, side in sides.items()})
 
 
 def of(trace: "Trace", selection: Selection | None = None) -> "Finding":

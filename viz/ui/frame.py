@@ -13,7 +13,7 @@ from model.errors import HeadlightError, memory_short
 from viz import theme
 from viz.access import models
 from viz.pictures.page_tools import CopyLink, copy_link
-from viz.selection import state
+from viz.selection import notices, state
 from viz.server import limits, opening_page, scripts
 from viz.server.widgets import sent
 from viz.text import messages
@@ -165,6 +165,13 @@ def caption(text: str, /, **values: object) -> None:
     terms.caption(_(text, **values))
 
 
+def show_notices(place: "DeltaGenerator") -> None:
+    """Show above the page what a person is told there."""
+    with place:
+        for sentence in notices.sentences(state.current()):
+            st.info(with_code(sentence), icon=":material/info:")
+
+
 def title(text: str, how_to_read: str | None = None) -> "DeltaGenerator":
     """The head of a page, in sight before anything is computed; the room beside the title is returned.
 
@@ -232,6 +239,9 @@ def fragment(show: Callable[Given, None]) -> Callable[Given, None]:
             st.rerun()
         with limits.at_work(), errors_shown(), limits.limited():
             draw()
+        if notices.are_new() and state.is_whole_run_over():
+            # They are shown outside of this part.
+            st.rerun()
         state.publish()
         present.draw()
 
@@ -257,7 +267,7 @@ def tabs(field: str, contents: Sequence[Tab[Label]], *arguments: object) -> None
     contents = [tab for tab in contents if sidebar.is_shown(field, tab[0])] or contents
     labels = [label for label, _ in contents]
     if state.current().value(field) not in labels:
-        state.change(**{field: labels[0]})
+        state.correct(**{field: labels[0]})
     # No `default`: another default is another widget to Streamlit, and whoever came by keyboard would lose the focus.
     # Told only where it differs: a press while a run is under way is not undone by what that run says of before.
     names = {_(label): label for label in labels}

@@ -12,7 +12,7 @@ from model.errors import HeadlightError
 from viz.access import models
 from viz.access.given_files import FILES
 from viz.pictures.page_tools import theme_choice
-from viz.selection import catalogue, state
+from viz.selection import catalogue, notices, state
 from viz.selection.choices import DEVICES, ModelChoice
 from viz.selection.examples import ALL_EXAMPLES, CHAT_EXAMPLE, Example, examples_in
 from viz.selection.selection import FIELDS, PAGES, Page
@@ -22,7 +22,7 @@ from viz.text import messages
 from viz.text.language import NAMES
 from viz.text.messages import Message, _, said
 from viz.ui import controls, given_file, terms
-from viz.ui.controls import plain, with_code
+from viz.ui.controls import with_code
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -89,8 +89,8 @@ def _checked(typed: str, *, fetch: bool) -> Path:
         return models.fetched(typed)
 
 
-def say_missing(names: list[str]) -> None:
-    """A sentence where the address asks for a model that is not on the list."""
+def tell_missing(names: list[str]) -> None:
+    """Tell so where the address asks for a model that is not on the list."""
     missing = state.take_missing()
     if not missing:
         return
@@ -101,7 +101,7 @@ def say_missing(names: list[str]) -> None:
         offered = _("If you have its folder, add it on the left under “Add a model”.")
     else:
         offered = _("This server is shared and opens only the models on its list.")
-    st.info(plain(messages.in_a_row((asks, instead, offered))), icon=":material/info:")
+    notices.tell(messages.in_a_row((asks, instead, offered)))
 
 
 _BETWEEN_WORDS: Final = re.compile(r"[^a-z0-9]+")

@@ -68,6 +68,7 @@ def show() -> None:
     reader = models.text_chooser(model) if chosen is None else models.chooser(model)
     if chosen is None:
         chosen, trace = _of_texts(reader, pair.texts, row)
+    heads_together.forget_unknown(access.all_heads(reader))
     every = access.every_head(reader, chosen)
     known = long_work.known(every)
     is_open = not state.current().common.head_chosen
@@ -129,10 +130,10 @@ def _of_texts(reader: "Chooser", texts: tuple[str, str], row: "DeltaGenerator") 
         step = access.asked_step(trace, _written(other, "cause-written-b") if other else None)
     state.propose(step=step)
     labels = dict(enumerate(step_labels(trace)))
+    if state.current().common.step not in labels:
+        state.correct(step=len(labels) - 1)
     with row:
-        # One beyond the end, from a link, becomes the last.
-        shown_step = None if state.current().common.step in labels else len(labels) - 1
-        step = controls.dropdown("step", _("Word"), labels, shown=shown_step, width=170)
+        step = controls.dropdown("step", _("Word"), labels, width=170)
     return access.at_step(reader, trace, step, other), trace
 
 
@@ -160,7 +161,7 @@ def _propose(reader: "Chooser", asked: Question, known: EveryHead | None, trace:
 def _head(reader: "Chooser", row: "DeltaGenerator") -> tuple[str, int, int]:
     """Site, layer and head."""
     of_sites = reader.abilities.heads
-    state.put(state.current().for_model(reader.abilities.shapes))
+    state.fit(reader.abilities.shapes)
     with row:
         site = controls.site_list(list(of_sites))
         # On a narrow page they go to the next line together.

@@ -91,9 +91,17 @@ def named(heads: Sequence["HeadName"]) -> str:
 
 
 def chosen_heads(heads: Iterable["HeadName"]) -> tuple["HeadName", ...]:
-    """The heads of the model that the selection names, in the order of tables; names of others are ignored."""
+    """The heads of the model that the selection names, in the order of tables."""
     codes = set(state.current().coreference.heads_off)
     return tuple(head for head in heads if code(head) in codes)
+
+
+def forget_unknown(heads: Iterable["HeadName"]) -> None:
+    """Heads that the model does not have are not switched off."""
+    named = state.current().coreference.heads_off
+    known = tuple(filter({code(head) for head in heads}.__contains__, named))
+    if known != named:
+        state.correct(heads_off=known)
 
 
 def _shortcuts(heads: Sequence["HeadName"], importance: Float[np.ndarray, "head"] | None) -> None:

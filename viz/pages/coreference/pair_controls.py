@@ -11,7 +11,7 @@ import streamlit as st
 from viz.access import models, texts
 from viz.pages.coreference.data import Pair, causes, marked_case, pairs_for, pairs_of
 from viz.pages.coreference.pair_words import ROLES
-from viz.selection import state
+from viz.selection import notices, state
 from viz.selection.choices import MARKS, OTHER_MARKS
 from viz.selection.examples import EXAMPLES, known_marks
 from viz.server.widgets import sent
@@ -92,7 +92,7 @@ def show(*, must_be_marked: bool = False) -> Pair:
             "The sets have no pair “{asked}” for this model. These are your own sentences; choose one of the "
             "{num_pairs} pairs by its group."
         )
-        frame.note(message, asked=plain(asked), num_pairs=len(pairs))
+        notices.tell(said(message, asked=asked, num_pairs=len(pairs)))
     row = st.container(key="choices-of-pair", horizontal=True, vertical_alignment="bottom")
     _choose_group(row, pairs)
     pair = pairs.get(state.current().coreference.pair)
@@ -295,7 +295,7 @@ def _forget_unknown(sentence: Message, count: int, fields: Sequence[str]) -> Non
         if isinstance(chosen, int) and chosen >= count:
             state.change(**{field: None})
             message = "{role}: there is no word {chosen}; the sentence has {count} words."
-            frame.note(message, role=_role(role, sentence), chosen=chosen + 1, count=count)
+            notices.tell(said(message, role=_role(role, sentence), chosen=chosen + 1, count=count))
 
 
 def _keep_marks(guessed_marks: Sequence[tuple[Marks, bool]]) -> None:

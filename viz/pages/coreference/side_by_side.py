@@ -21,7 +21,7 @@ from viz.selection import state
 from viz.text.html import row_name
 from viz.text.messages import _, in_a_row, said, with_commas
 from viz.text.written import Site, decimal, display_token, file_name, head_label, signed
-from viz.ui import controls, frame, head_metrics, present, sentence, terms, token_labels
+from viz.ui import controls, finding, frame, head_metrics, present, sentence, terms, token_labels
 from viz.ui.controls import plain
 from viz.ui.head_metrics import MEASURES
 
@@ -185,7 +185,7 @@ def ask(sides: Sequence[Side], found: DeltaGenerator) -> tuple[list[Side], str, 
     moved = data.movements(sides, reader, state.current().common.measure)
     if (head := farthest(moved)) is not None:
         state.propose(**dict(zip(("site", "layer", "head"), head, strict=True)))
-    state.put(state.current().for_model(first.shapes))
+    finding.fit(first)
     with found:
         say_farthest(moved)
     with before:

@@ -31,7 +31,6 @@ with frame.errors_shown():
     else:
         trace = translations.shown(head)
         translation_controls.propose(trace)
-        translation_controls.show_notices()
         searches = {"Greedy": film.show, "Beam search": beam.show, "Sampling": sampling.show}
         inside = {"Logit lens": logit_lens.show, "Attribution": attribution.show}
         tabs: list[frame.Tab[DecodingTab]] = [

@@ -9,8 +9,7 @@ from model.errors import TokenError
 from viz.access import head_verdict, models
 from viz.pages.decoding import translations
 from viz.pages.decoding.data import branches
-from viz.pages.decoding.translations import take, tell
-from viz.selection import state
+from viz.selection import notices, state
 from viz.selection.branch_codes import ORIGINAL, Choice, summary
 from viz.server.widgets import sent
 from viz.text.messages import _, said
@@ -48,18 +47,10 @@ def asked(views: Mapping[str, Callable[["Trace"], object]], trace: "Trace") -> N
     views[view](trace)
 
 
-def show_notices() -> None:
-    """What could not be done, each as a sentence."""
-    for notice in take():
-        st.warning(plain(notice), icon=":material/info:")
-
-
 def known_traces() -> list["Trace | None"]:
     """Return the trace of every translation, the model's own first; None for a long one never opened."""
     with st.spinner(_("Writing the branches …"), show_time=True):
-        traces = translations.known_traces()
-    show_notices()
-    return traces
+        return translations.known_traces()
 
 
 def names_of(made: Sequence[Choice], trace: "Trace") -> list[str]:
@@ -124,7 +115,7 @@ def _write(key: str) -> None:
         token_ids = branches.spell(word, models.writer(state.current().model))
     except TokenError as error:
         # What was typed stays in the field, to be put right.
-        tell(error.message)
+        notices.answer(error.message)
     else:
         st.session_state[key] = ""
         translations.write(state.current().common.step, token_ids)

@@ -5,7 +5,7 @@ A branch is a choice (what was done at which step of which branch), and all choi
 branch has computed stays in the session of the viewer.
 
 The functions that change something draw nothing: a fragment, or a callback of one, draws the whole page again by
-`st.rerun`. What cannot be done leaves everything as it was, with a sentence (`tell`).
+`st.rerun`. What cannot be done leaves everything as it was, with a sentence (`notices.tell`).
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from model.errors import CancelledError, HeadlightError, SessionError
 from viz.access import models
 from viz.pages.decoding import steps
 from viz.pages.decoding.data import branches
-from viz.selection import branch_codes, state
+from viz.selection import branch_codes, notices, state
 from viz.selection.branch_codes import Action, Choice, Draw, Path, Write, path_of, write_code
 from viz.selection.fields import MAX_TEXT_IN_URL
 from viz.server.background_jobs import Task
@@ -30,19 +30,6 @@ if TYPE_CHECKING:
 
     from model import Trace
     from model.reader import Writer
-
-_NOTICES: Final = "decoding/notices"
-
-
-def tell(*notices: str) -> None:
-    """Say something above the page in its next run: what `said` made, in the language of that run."""
-    st.session_state.setdefault(_NOTICES, []).extend(notices)
-
-
-def take() -> list[str]:
-    """What could not be done since the last run, each as a sentence."""
-    notices: list[str] = st.session_state.pop(_NOTICES, [])
-    return notices
 
 
 def no_branch(number: int, have: int) -> Message:
@@ -127,10 +114,12 @@ def choices() -> tuple[Choice, ...]:
         number_of = reading.number_of
         against = None if decoding.compared_branch is None else number_of.get(decoding.compared_branch)
         state.change(branches=codes, branch=number_of.get(decoding.branch, 0), compared_branch=against)
-        tell(*reading.problems)
+        notices.tell(*reading.problems)
     elif decoding.branch > len(codes):
-        tell(no_branch(decoding.branch, len(codes)))
+        notices.tell(no_branch(decoding.branch, len(codes)))
         state.change(branch=0)
+    if (decoding.compared_branch or 0) > len(codes):
+        state.correct(compared_branch=None)
     return reading.choices
 
 
@@ -143,7 +132,7 @@ def shown(head: "DeltaGenerator") -> "Trace":
     trace = _shown()
     if (step := state.current().common.step) >= len(trace.steps):
         last = len(trace.steps)
-        tell(no_step(step, last))
+        notices.tell(no_step(step, last))
         state.change(step=last - 1)
     steps.follow(trace)
     words.show(trace, head, steps.chosen_in(trace), partial(steps.keep, trace), is_proposed=False)
@@ -235,7 +224,9 @@ def write(step: int, token_ids: tuple[int, ...]) -> None:
     ends = step + len(token_ids)
     written = [written_step.token_id for written_step in trace.steps]
     if tuple(written[step:ends]) == token_ids and list(trace.predicted_ids[ends:]) == written[ends:]:
-        tell(said("This translation already has that token at step {step}. Choose another token.", step=step + 1))
+        notices.answer(
+            said("This translation already has that token at step {step}. Choose another token.", step=step + 1)
+        )
     else:
         add(step, Write(token_ids))
 
@@ -258,7 +249,7 @@ def add(step: int, action: Action) -> None:
         try:
             _begin(choice, made)
         except HeadlightError as error:
-            tell(error.message)
+            notices.answer(error.message)
             return
         made = (*made, choice)
         state.change(branches=codes_of(made))
@@ -284,7 +275,7 @@ def compared(made: Sequence[Choice]) -> int | None:
     """The branch that the one shown is compared with: the chosen one, else the one that it leaves, if any."""
     decoding = state.current().decoding
     against = decoding.compared_branch
-    if against is not None and against <= len(made) and against != decoding.branch:
+    if against is not None and against != decoding.branch:
         return against
     if decoding.branch:
         return made[decoding.branch - 1].parent
@@ -324,7 +315,7 @@ def _or_notice(step: int) -> "Trace | None":
         if not 0 <= step < len(trace.steps):
             raise SessionError(branches.finished_before(step, len(trace.steps)))
     except HeadlightError as error:
-        tell(error.message)
+        notices.answer(error.message)
         return None
     return trace
 
@@ -351,7 +342,7 @@ def _drop(number: int, error: HeadlightError) -> None:
     decoding = state.current().decoding
     against = None if decoding.compared_branch is None else number_of.get(decoding.compared_branch)
     state.change(branches=codes_of(kept), branch=number_of.get(decoding.branch, 0), compared_branch=against)
-    tell(left_out(write_code(made[number - 1]), error))
+    notices.tell(left_out(write_code(made[number - 1]), error))
 
 
 def codes_of(made: Sequence[Choice]) -> tuple[str, ...]:

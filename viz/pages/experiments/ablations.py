@@ -109,11 +109,9 @@ def _chosen(names: Sequence[str]) -> tuple[str, ...]:
     if not choices.ablations_chosen:
         return ()
     known = tuple(name for name in names if name in choices.ablations)[: ablations.MOST]
-    if unknown := [name for name in choices.ablations if name not in names]:
-        frame.note(plain(_("There is no small model “{unknown}” here; choose one below.", unknown=unknown[0])))
     if not known or known != choices.ablations:
         # Without any the page proposes again.
-        state.put(state.current().changed(ablations=known, ablations_chosen=bool(known)))
+        state.correct(ablations=known, ablations_chosen=bool(known))
     return known
 
 
@@ -140,7 +138,7 @@ def _widgets(names: Sequence[str], shown: Sequence[str]) -> tuple[str, int | Non
 def _number(field: str, name: str, most: int) -> int | None:
     """A layer or head, counted from 0; None for each model's surest."""
     if state.value(field, int) > most:
-        state.change(**{field: 0})
+        state.correct(**{field: 0})
     labels = {0: SUREST, **{number: str(number) for number in range(1, most + 1)}}
     number = controls.dropdown(field, name, labels, width=105)
     return number - 1 if number else None

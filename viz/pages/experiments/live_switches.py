@@ -77,9 +77,9 @@ def _widgets(abilities: "Abilities") -> tuple[int | None, int]:
     layers, heads = map(max, zip(*abilities.shapes.values(), strict=True))
     choices = state.current().experiments
     if choices.off_layer > layers:
-        state.change(off_layer=0)
+        state.correct(off_layer=0)
     if choices.kept_head >= heads:
-        state.change(kept_head=0)
+        state.correct(kept_head=0)
     with st.container(horizontal=True):
         names = {0: _("All layers")} | {number: _("Layer {number}", number=number) for number in range(1, layers + 1)}
         chosen = controls.dropdown("off_layer", _("Removed from"), names, width=150)

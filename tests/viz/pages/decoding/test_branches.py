@@ -79,7 +79,7 @@ def test_a_word_is_written_at_the_chosen_step() -> None:
     # One that cannot be is answered, and stays to be put right.
     for word, said in (("猫", "cannot spell"), ("<s>", "special"), ("x" * 300, "300 characters")):
         healthy(app.text_input(key="write-in-film").set_value(word).run())
-        assert said in unlinked(app.warning[0].value)
+        assert said in unlinked(app.info[0].value)
         assert app.text_input(key="write-in-film").value == word
         assert "branches" not in app.query_params
     healthy(app.text_input(key="write-in-film").set_value("Tier").run())

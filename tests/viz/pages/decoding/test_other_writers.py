@@ -55,7 +55,7 @@ def app(settled: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
 @pytest.mark.parametrize(("code", "step"), [("0-1-t50", 2), ("0-1-t20-t50", 3)])
 def test_a_token_that_the_models_settings_forbid_makes_no_branch(app: AppTest, code: str, step: int) -> None:
     opened(app, checkpoint="ruled", branches=code, branch=1)
-    said = unlinked(app.warning[0].value).replace("\\", "")
+    said = unlinked(app.info[0].value).replace("\\", "")
     assert "own settings forbid" in said
     assert f"at step {step}:" in said
     assert "branches" not in app.query_params

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from model import SampledTranslation
 from model.trace.steps import Candidate, DecodingStep
-from tests.viz.page_run import traced
+from tests.viz.page_run import as_read, traced
 from tests.viz.pages.decoding.opening import TEXT, app_at, opened
 from tests.viz.sent import unlinked
 from viz.access import models
@@ -99,7 +99,7 @@ def says_all_are_equal(app: AppTest) -> bool:
 
 def test_settings_that_do_not_exist_become_the_nearest_and_nothing_is_lost(app: AppTest) -> None:
     opened(app, samples=0, temperature=0, top_p=0, top_k=99999)
-    said = [unlinked(element.value) for element in app.info]
+    said = [as_read(element.value) for element in app.info]
     assert said == [
         "Number of samples 0 is out of range (1 to 64); 1 is shown.",
         "Temperature 0.00 is out of range (0.01 to 3.00); 0.01 is shown.",

@@ -17,13 +17,13 @@ def studio_page() -> None:
     import streamlit as st
 
     from viz.pages.decoding import translations
-    from viz.selection import state
+    from viz.selection import notices, state
 
     state.begin(["en-de"])
     if "do" in st.session_state:
         st.session_state.pop("do")()
     st.session_state["shown"] = translations.shown(st.container())
-    st.session_state.setdefault("told", []).extend(translations.take())
+    st.session_state.setdefault("told", []).extend(notices.sentences(state.current()))
     state.end()
 
 

@@ -62,7 +62,7 @@ def show(atlas: "Atlas") -> None:
         state.propose(site=found.site, layer=found.layer, head=found.head)
     view = _chosen(atlas, found)
     _open_best(view)
-    state.put(state.current().within(*view.shape))
+    state.fit({state.current().common.site: view.shape})
     common = state.current().common
     name = file_name("atlas", view.key, view.site, view.read_off)
     # On a projector a metric without sentences has the whole width for its map.

@@ -190,7 +190,7 @@ def show(trace: "Trace") -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         site = controls.site(trace.sites)
         # Another attention may lack the layer or head that is open.
-        state.put(state.current().for_model(trace.shapes))
+        state.fit(trace.shapes)
         linked_heads.begin(trace, site)
         name = controls.metric(head_metrics.labels() | {KEPT: linked_heads.LABEL})
         values = _metrics(trace, site) if name not in ("", KEPT) else None

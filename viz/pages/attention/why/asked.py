@@ -21,7 +21,9 @@ def asked_cell(trace: "Trace", reader: "Reader") -> data.Asked:
     common, choices = state.current().common, state.current().attention
     has_twin = not choices.without_twin and trace.source.has_words
     text = (common.other_text or texts.known_twin(trace.text)).strip() if has_twin else ""
-    twin, rival = "" if text == trace.text else text, choices.rival_key
+    twin = "" if text == trace.text else text
+    state.drop_asked(rival_key=(choices.rival_key or 0) >= len(trace.axis_tokens(common.site)[1]))
+    rival = state.current().attention.rival_key
     row, key = finding.kept(trace)
     if not common.head_chosen and (row, key) == (None, None) and not any(words.chosen_in(trace)):
         told = data.telling_cell(reader, trace, twin)

@@ -17,7 +17,7 @@ from viz.pages.decoding.data import searches
 from viz.pages.decoding.figures import ancestor_heatmap
 from viz.pictures.component import Component
 from viz.pictures.payload import CHOSEN, Text, Token, hear
-from viz.selection import state
+from viz.selection import notices, state
 from viz.text import html
 from viz.text.messages import _, said
 from viz.text.written import CROSS, decimal, display_token, file_name, head_label, head_name, signed
@@ -243,13 +243,13 @@ def _chosen(trace: "Trace", tree: "BeamTree") -> int:
     closest = closest_rival(tree, state.current().common.step, None if rival is None else rival.token_id)
     asked = decoding.beam_node
     if asked is not None and asked >= len(tree.nodes):
-        frame.note(
+        message = (
             "There is no hypothesis {asked}: this tree has {count}, counted from 0. The hypothesis that came "
-            "closest to the winner is shown.",
-            asked=asked,
-            count=len(tree.nodes),
+            "closest to the winner is shown."
         )
-    return state.position("beam_node", len(tree.nodes), closest)
+        notices.tell(said(message, asked=asked, count=len(tree.nodes)))
+        state.change(beam_node=None)
+    return closest if asked is None or asked >= len(tree.nodes) else asked
 
 
 def _compare(text: str, tree: "BeamTree") -> None:

@@ -15,7 +15,7 @@ from viz.pages.decoding.figures import Written, attention_difference, common_dif
 from viz.pages.decoding.translations import percent
 from viz.pictures.component import Component
 from viz.pictures.payload import LOCAL, LogProb, encoded, hear
-from viz.selection import state
+from viz.selection import notices, state
 from viz.selection.branch_codes import ORIGINAL, Choice, Write, deed, path_of, without
 from viz.text import written
 from viz.text.html import word_changes
@@ -148,7 +148,7 @@ def remove(number: int) -> None:
     step = at if shown == before.branch else min(at, made[number - 1].step)
     translations.go(number_of[shown], step)
     others = len(made) - len(kept) - 1
-    translations.tell(
+    notices.answer(
         said_plural(
             "Removed: branch {number} and {count} branch that started from it. Undo restores them.",
             "Removed: branch {number} and {count} branches that started from it. Undo restores them.",

@@ -84,7 +84,7 @@ def show(trace: object) -> None:
 def _training(films: Mapping[str, Path]) -> str:
     """The model whose training is shown; one without a film becomes the first."""
     if state.current().experiments.film_of not in films:
-        state.change(film_of=next(iter(films)))
+        state.correct(film_of=next(iter(films)))
     labels = {name: html.visible(catalogue.label(name)) if name else _("Full model, from scratch") for name in films}
     return controls.dropdown("film_of", _("Training"), labels, width=210)
 
@@ -132,17 +132,17 @@ def _widgets(opened: data.OpenFilm) -> tuple[str, int, str]:
     state.propose(film_site=found.site)
     state.propose(film_sentence=found.sentence)
     if state.current().experiments.film_site not in opened.sites:
-        state.change(film_site=found.site)
+        state.correct(film_site=found.site)
     site = state.current().experiments.film_site
     offered = data.metrics(opened, site)
     here = opening_of_site(site, offered)
     if offered:
         state.propose(film_metric=here.metric)
         if state.current().experiments.film_metric not in offered:
-            state.change(film_metric=here.metric)
+            state.correct(film_metric=here.metric)
     sentences = {i: cut(html.visible(one.source), 60) for i, one in enumerate(opened.film.sentences)}
     if state.current().experiments.film_sentence not in sentences:
-        state.change(film_sentence=found.sentence)
+        state.correct(film_sentence=found.sentence)
     labels = {path: site_label(path).removesuffix("-attention") for path in opened.sites}
     chosen = controls.dropdown("film_site", _("Attention"), labels, width=168)
     sentence = controls.dropdown("film_sentence", _("Sentence"), sentences, width=270)

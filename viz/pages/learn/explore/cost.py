@@ -67,7 +67,7 @@ def show(trace: "Trace") -> None:
     # The last step reuses most; what a person chose in another text may not exist here.
     state.propose(step=len(costs) - 1)
     if state.current().common.step >= len(costs):
-        state.change(step=len(costs) - 1)
+        state.correct(step=len(costs) - 1)
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         labels = {at: str(at + 1) for at in range(len(costs))}
         step = controls.dropdown("step", _("Step"), labels, width=105)

@@ -78,9 +78,12 @@ def show(trace: "Trace") -> None:
     runs = data.two_runs(translator, trace, asked_reference(translator, trace))
     last = max(len(runs.forced), len(runs.free)) - 1
     step = state.current().learn.forced_step
+    if step is not None and step > last:
+        step = last
+        state.correct(forced_step=step)
     moved = two_films(
         runs,
-        FilmsState(runs.parting if step is None else min(step, last)),
+        FilmsState(runs.parting if step is None else step),
         key="two-films",
         name=file_name("teacher forcing", sentence=trace.text),
     )

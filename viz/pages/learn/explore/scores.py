@@ -213,7 +213,7 @@ def _chosen_row(trace: "Trace") -> tuple[str, int, int, int]:
     """Widgets for a site, layer, head and row; what they say."""
     site = controls.site(trace.sites)
     layers, heads = trace.shapes[site]
-    state.put(state.current().within(layers, heads))
+    state.fit(trace.shapes)
     layer, head = controls.layer(layers), controls.head(heads)
     default = data.most_changed_row(trace, site, layer, head)
     row = controls.position("token", _("Row"), token_labels.row_labels(trace, site), default=default)

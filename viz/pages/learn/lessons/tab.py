@@ -133,7 +133,8 @@ def _chosen() -> tuple[Lesson, int]:
     chosen = state.current().learn
     lesson = final_test.course(chosen.lesson) or next(iter(lessons().values()))
     number = min(max(1, chosen.lesson_step), len(lesson.steps))
-    state.change(lesson=lesson.name, lesson_step=number)
+    if (chosen.lesson, chosen.lesson_step) != (lesson.name, number):
+        state.correct(lesson=lesson.name, lesson_step=number)
     return lesson, number
 
 
@@ -303,7 +304,7 @@ def _answered(question: Question, view: View, place: tuple[str, int]) -> bool:
     labels = {0: "", **dict(enumerate(map(plain, options), 1))}
     chosen, asked = state.current().learn.answer, "/".join(map(str, place))
     if chosen > len(options):
-        state.change(answer=0)
+        state.correct(answer=0)
         chosen = 0
     terms.markdown(f"**{filled(question.ask, view.found)}**")
     st.pills(

@@ -116,7 +116,7 @@ def test_scores_of_rotary_positions_are_those_at_the_distance_that_is_chosen(
 ) -> None:
     app = healthy(other(tmp_path, monkeypatch, "llama", distance=5000).run())
     assert app.number_input(key="distance").value == 95
-    assert any("Distance 5000 is out of range (0 to 95)" in unlinked(one.value) for one in app.info)
+    assert any("Distance 5000 is out of range (0 to 95)" in as_read(one.value) for one in app.info)
     reader = open_reader(tmp_path / "llama", device="cpu")
     app.number_input(key="distance").set_value(3).run()
     expected = head_circuits(reader, "decoder.self", 1, 0, distance=3).weights(reader.trace(TEXT), "decoder.self", 1)

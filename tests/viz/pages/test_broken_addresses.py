@@ -1,0 +1,62 @@
+"""An address that asks for what does not exist is answered in a sentence, and loses what was wrong."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.viz.page_run import app_of, as_read, healthy, opened, until
+from viz.selection.catalogue import ROOT_VARIABLE
+
+#: Page, what makes a part of the address count there, and the part that is wrong.
+_BROKEN: list[tuple[str, dict[str, str], str]] = [
+    ("attention", {}, "head=L99H99"),
+    ("attention", {}, "head=L1H"),
+    ("attention", {}, "site=nowhere"),
+    ("attention", {}, "token=999"),
+    ("attention", {}, "key_token=999"),
+    ("attention", {}, "from=999"),
+    ("attention", {"from": "1"}, "to=1.999"),
+    ("attention", {}, "view=Nothing"),
+    ("attention", {"figure": "entropy", "order": "highest"}, "keep=7"),
+    ("attention", {}, "threshold=-3"),
+    ("attention", {"view": "Why"}, "rival=999"),
+    ("decoding", {}, "step=abc"),
+    ("decoding", {}, "head=L1H99"),
+    ("decoding", {}, "against=7"),
+    ("coreference", {"other": "The cat sleeps."}, "head=L99H1"),
+    ("coreference", {"other": "The cat sleeps."}, "token=999"),
+    ("coreference", {"other": "The cat sleeps."}, "other_token=999"),
+    ("coreference", {"lab": "Cause"}, "off=e99.99"),
+    ("coreference", {"lab": "Cause"}, "step=999"),
+    ("atlas", {}, "corpus_figure=nothing"),
+    ("experiments", {}, "models=nothing"),
+    ("experiments", {}, "ablation_layer=99"),
+    ("experiments", {"switches": "True"}, "without=99"),
+    ("experiments", {"switches": "True"}, "kept=99"),
+    ("learn", {}, "lesson=nothing"),
+    ("learn", {}, "step_of_lesson=99"),
+    ("learn", {}, "answer=99"),
+    ("learn", {"learn": "The Transformer"}, "token=999"),
+    ("learn", {"learn": "The Transformer"}, "head=L99H99"),
+    ("model_card", {}, "about=Nothing"),
+]
+
+
+@pytest.fixture
+def app(experiment_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    monkeypatch.setenv(ROOT_VARIABLE, str(experiment_checkpoints))
+    return app_of(checkpoint="en-de", text="The dog sleeps.")
+
+
+@pytest.mark.parametrize(("page", "others", "wrong"), _BROKEN, ids=[f"{page}-{wrong}" for page, _, wrong in _BROKEN])
+def test_what_does_not_exist_is_said_and_leaves_the_address(
+    app: AppTest, page: str, others: dict[str, str], wrong: str
+) -> None:
+    name, value = wrong.split("=")
+    shown = opened(app, page, **others, **{name: value})
+    until(shown, lambda app: any(f"“{wrong}”" in as_read(one.value) for one in app.info))
+    assert shown.query_params.get(name) != value
+    # Another run of the page, as when a job is done, does not take the sentence away, nor say it twice.
+    said = [one.value for one in healthy(shown.run()).info if f"“{wrong}”" in as_read(one.value)]
+    assert len(said) == 1

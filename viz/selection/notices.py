@@ -1,0 +1,124 @@
+"""What a person is told above the page: of all that an address asks for, what does not exist here, and other news.
+
+A notice stays in sight, whatever runs of the page follow, until the person chooses something else.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+import streamlit as st
+
+from viz.selection import url
+from viz.selection.selection import FIELDS, Selection
+from viz.text.messages import _, shown
+from viz.text.written import head_label
+
+_KEPT: Final = "selection/notices"
+#: Characters of a value that are quoted.
+_QUOTED: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class _Replaced:
+    """A part of the address that does not exist here."""
+
+    asked: str  #: as the address has it
+    name: str = field(compare=False)  #: the field, which by now has another value
+
+    def sentence(self, selection: Selection) -> str:
+        """What was asked, and what the page shows instead."""
+        common, value = selection.common, selection.value(self.name)
+        if self.name in ("layer", "head"):
+            now = head_label(common.layer, common.head)
+        elif value in (None, "", ()):
+            message = "The URL has “{asked}”, which does not exist here; the page's default is shown instead."
+            return _(message, asked=self.asked)
+        else:
+            now = url.written(value)
+        message = "The URL has “{asked}”, which does not exist here; “{now}” is shown instead."
+        return _(message, asked=self.asked, now=_cut(now))
+
+
+@dataclass(slots=True)
+class _Notices:
+    """Those of a session, in one object: Streamlit may end a run at any use of `st.session_state`."""
+
+    #: of the page with this name, field → its value, and the address's text.
+    asked: Mapping[str, tuple[object, str]] = field(default_factory=dict)
+    page: object = None
+    #: what is told → what was chosen at the end of the run that told it; None before that.
+    told: dict[str | _Replaced, Mapping[str, object] | None] = field(default_factory=dict)
+
+
+def _all() -> _Notices:
+    kept: _Notices = st.session_state.setdefault(_KEPT, _Notices())
+    return kept
+
+
+def tell(*sentences: str | _Replaced) -> None:
+    """Tell a person something above the page: what `said` made, in the language of the run that shows it."""
+    # What a page corrects is no choice: what was told before stays.
+    if sentences:
+        _all().told = dict.fromkeys((*_all().told, *sentences))
+
+
+def answer(sentence: str) -> None:
+    """Tell why what a person just did has not been done, as `tell`; what was told before is over."""
+    _all().told = {sentence: None}
+
+
+def asked(params: Mapping[str, str], selection: Selection) -> None:
+    """Note what an address asks for, of which `selection` is what could be read."""
+    kept, named = _all(), url.choices(url.renamed(params))
+    kept.page = None
+    kept.asked = {name: (selection.value(name), _as_asked(params, name)) for name in named}
+    tell(*(_Replaced(_as_asked(params, name), name) for name in url.unreadable(params)))
+
+
+def replace(names: Iterable[str], selection: Selection) -> None:
+    """Tell that values which the address asked for, and which still hold, do not exist."""
+    tell(*(_Replaced(_all().asked[name][1], name) for name in names if is_asked(name, selection)))
+
+
+def is_asked(name: str, selection: Selection) -> bool:
+    """Whether the address of this page asked for the value that a choice has."""
+    asked = _all().asked.get(name)
+    return asked is not None and asked[0] == selection.value(name)
+
+
+def begin(chosen: Mapping[str, object]) -> None:
+    """Drop, at the beginning of a run, what was told before a person chose something else."""
+    kept = _all()
+    kept.told = {told: how for told, how in kept.told.items() if how is None or how == chosen}
+    if kept.page not in (None, chosen[""]):
+        kept.asked = {}
+    kept.page = chosen[""]
+
+
+def end(chosen: Mapping[str, object]) -> None:
+    """Note, at the end of a run, what was chosen when all this was told."""
+    kept = _all()
+    kept.told = {told: chosen if how is None else how for told, how in kept.told.items()}
+
+
+def are_new() -> bool:
+    """Whether something was told since the last run came to its end."""
+    return None in _all().told.values()
+
+
+def sentences(selection: Selection) -> list[str]:
+    """All that is told, in the language of this run."""
+    return [told.sentence(selection) if isinstance(told, _Replaced) else shown(told) for told in _all().told]
+
+
+def _as_asked(params: Mapping[str, str], name: str) -> str:
+    """A part of an address, as a person can find it there."""
+    param = FIELDS[name].param
+    if name in ("layer", "head") and "L" in params.get("head", ""):
+        param = "head"
+    return _cut(f"{param}={params.get(param, '')}")
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _QUOTED else f"{text[:_QUOTED]} …"
