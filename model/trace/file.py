@@ -38,6 +38,9 @@ FORMAT = "headlight-trace-1"
 LARGEST = 2 * 1024**3
 """Bytes of unpacked content beyond which a file is refused."""
 
+#: Bytes, about, of what is said of an array, and of a step with its candidates.
+_ARRAY, _STEP = 300, 1_600
+
 TARGET = ("target_ids", "target_tokens", "predicted_ids", "predicted_tokens")
 MASK = ("causal", "first_query", "window", "chunk")
 
@@ -86,8 +89,9 @@ def weight_arrays(trace: Trace) -> dict[str, Array]:
 def expected_bytes(trace: Trace) -> int:
     """About how large the file without weights will be, without making it: the arrays, four bytes a number."""
     every = (inputs for layers in trace.inputs.values() for inputs in layers)
-    held = (value for inputs in every for value in _layer_tensors(inputs).values())
-    return 4 * sum(value.numel() for value in (*trace.recorded.values(), *held))
+    held = [value for inputs in every for value in _layer_tensors(inputs).values()]
+    values = (*trace.recorded.values(), *held)
+    return 4 * sum(value.numel() for value in values) + _ARRAY * len(values) + _STEP * len(trace.steps)
 
 
 def weight_bytes(trace: Trace) -> int:

@@ -36,6 +36,7 @@ OWN_NAME: Final = "English"
 #: The language of this thread; "" where it has not been asked yet. Each page run has a thread of its session alone.
 _SPOKEN: ContextVar[str] = ContextVar("language", default="")
 _OF_SESSION: Final = "messages/language"
+_SUPERSCRIPTS: Final = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 #: Among so many numbers there is one of each form of a plural.
 _TRIED: Final = 200
 
@@ -134,8 +135,6 @@ def tag(code: str) -> str:
 
 
 def _of_message(message: Message) -> str:
-    if language() == ENGLISH:
-        return str(message)
     if message.many:
         return plural(message.template, message.many, message.values["count"], **message.values)  # type: ignore[arg-type]
     return _(message.template, **message.values)
@@ -148,7 +147,23 @@ def _filled(template: str, values: Mapping[str, object]) -> str:
 def _value(value: object) -> object:
     # An error, or what was wrong with a value, carries its message.
     message = getattr(value, "message", value)
+    # A number with a way of its own to be written keeps it.
+    if type(value) is float:
+        return _Number(value)
     return _of_message(message) if isinstance(message, Message) else value
+
+
+class _Number(float):
+    """A number that is written as a power of ten, 3·10⁻⁷, where a template says `:.0e`."""
+
+    def __format__(self, form: str) -> str:
+        return power_of_ten(super().__format__(form)) if form.endswith("e") else super().__format__(form)
+
+
+def power_of_ten(text: str) -> str:
+    """What Python writes as "3e-07", as 3·10⁻⁷."""
+    digits, exponent = text.split("e")
+    return "0" if float(digits) == 0 else f"{digits}·10{str(int(exponent)).translate(_SUPERSCRIPTS)}"
 
 
 @cache

@@ -7,13 +7,13 @@ wherever else the page shows it. Of a token every character is visible, and none
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import exp, inf, log
 from typing import Final, Literal, Self
 
-from viz.text.messages import Message, _, said
+from viz.text.messages import Message, _, power_of_ten, said
 
 Site = Literal["encoder.self", "decoder.self", "decoder.cross"]
 ENCODER: Final = "encoder.self"
@@ -136,7 +136,6 @@ class NamedHead(Message):
 TOLERANCE: Final = 1e-5
 
 _MAGNITUDES: Final = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
-_SUPERSCRIPTS: Final = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def decimal(value: float, digits: int = 2) -> str:
@@ -148,6 +147,11 @@ def signed(value: float, digits: int = 2) -> str:
     """A difference: + or − before it, unless it rounds to zero."""
     text = f"{value:+.{digits}f}"
     return with_minus(text) if text.strip("+-0.") else f"{0:.{digits}f}"
+
+
+def total_shown(values: Iterable[float], digits: int = 2) -> float:
+    """The sum of numbers as they are shown, each rounded: whoever adds them up, or takes one from another, gets it."""
+    return round(sum(round(float(value), digits) for value in values), digits)
 
 
 def percent(share: float) -> str:
@@ -177,10 +181,7 @@ def byte_count(count: int) -> str:
 
 def scientific(value: float) -> str:
     """A small number as a power of ten, 3·10⁻⁷."""
-    if value == 0:
-        return "0"
-    digits, exponent = f"{value:.0e}".split("e")
-    return f"{digits}·10{str(int(exponent)).translate(_SUPERSCRIPTS)}"
+    return power_of_ten(f"{value:.0e}") if value else "0"
 
 
 def with_minus(text: str) -> str:

@@ -53,7 +53,7 @@ def show_offers(offers: Iterable[Offer]) -> None:
 def show_offer(label: str, inside: str, make: Callable[[], bytes], name: str, size: int) -> None:
     """The button of an `Offer`; nothing is made before it is pressed."""
     st.download_button(
-        _("{label} ({size})", label=shown(label), size=byte_count(size)) if size else shown(label),
+        _("{label} (about {size})", label=shown(label), size=byte_count(size)) if size else shown(label),
         # Who makes it, once the button is pressed, is no page run.
         partial(_made_in, language(), make),
         name,

@@ -145,15 +145,25 @@ def num_weights(trace: "Trace", site: str) -> int:
 def all_heads(trace: "Trace", site: str) -> bytes:
     """Every weight of every head of a site, one a row; `query_token` is the token that the query stands for."""
     titles = ("layer", "head", "query_position", "query", "query_token", "key_position", "key_token", "weight")
-    return table(titles, _weights(trace, site))
+    return table(titles, _weights(trace, site, every=1))
 
 
-def _weights(trace: "Trace", site: str) -> Iterator[Row]:
+def all_heads_bytes(trace: "Trace", site: str) -> int:
+    """About how large `all_heads` is, from one head in eight."""
+    heads = sum(inputs.num_heads for inputs in trace.inputs[site])
+    sample = len(table((), _weights(trace, site, every=8)))
+    read = sum(len(range(0, inputs.num_heads, 8)) for inputs in trace.inputs[site])
+    return round(sample * heads / read)
+
+
+def _weights(trace: "Trace", site: str, every: int) -> Iterator[Row]:
+    """The rows of one head of each layer in so many."""
     sides = zip(trace.row_names(site), _named_by(trace, site), strict=True), trace.axis_names(site)[1]
     queries = [(row, (cell(name), cell(token))) for row, (name, token) in enumerate(sides[0])]
     keys = list(enumerate(map(cell, sides[1])))
     for layer in range(len(trace.inputs[site])):
-        for head, weights in enumerate(trace.weights(site, layer).numpy()):
+        of_layer = trace.weights(site, layer).numpy()
+        for head, weights in list(enumerate(of_layer))[::every]:
             for (query, name), row in zip(queries, digits(weights), strict=True):
                 for (key, key_token), weight in zip(keys, row, strict=True):
                     yield layer, head, query, *name, key, key_token, weight
@@ -161,7 +171,7 @@ def _weights(trace: "Trace", site: str) -> Iterator[Row]:
 
 def _named_by(trace: "Trace", site: str) -> Sequence[str]:
     """The token that each query row stands for: the one that it writes, or else the one that it reads."""
-    return trace.written_tokens(site) if trace.rows_write(site) else trace.axis_names(site)[0]
+    return trace.row_tokens(site) if trace.rows_write(site) else trace.axis_names(site)[0]
 
 
 def tokens(trace: "Trace") -> bytes:
@@ -191,8 +201,7 @@ def steps(trace: "Trace") -> bytes:
 
 def positional_encoding(pieces: Sequence[str], encoding: Float[np.ndarray, "position d_model"]) -> bytes:
     """What was added to each token of a side: a row for each, a column for each dimension."""
-    # As in the formula, whose first position is 0.
-    titles = ("pos", "token", *(f"dimension_{i}" for i in range(encoding.shape[1])))
+    titles = ("position", "token", *(f"dimension_{i}" for i in range(encoding.shape[1])))
     rows = ((i, cell(piece), *numbers) for i, (piece, numbers) in enumerate(zip(pieces, digits(encoding), strict=True)))
     return table(titles, rows)
 

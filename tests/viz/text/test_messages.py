@@ -32,6 +32,13 @@ def test_a_message_is_its_english_sentence_and_is_translated_when_shown() -> Non
         assert messages.shown("Stop") == "Stop"
 
 
+def test_a_small_number_is_written_as_a_power_of_ten_in_every_language() -> None:
+    message = said("{largest:.0e}, {share:.2f}", largest=3e-7, share=0.25)
+    for code in ("en", "zh"):
+        with messages.speaking(code):
+            assert messages.shown(message) == "3·10⁻⁷, 0.25"
+
+
 def test_an_error_within_an_error_is_translated_with_it() -> None:
     inner = said("encoder-only")
     error = DataError("{family}: {kind}", family="X", kind=inner)

@@ -121,7 +121,7 @@ def test_positional_encodings_come_back_bit_by_bit(trace: Trace, side: str) -> N
     rows = read(trace_tables.positional_encoding(tokens, trace.positional[side].numpy()))
     again = np.array([row[2:] for row in rows[1:]], np.float32)
     assert (again == trace.positional[side].numpy()).all()
-    assert rows[0][:3] == ["pos", "token", "dimension_0"]
+    assert rows[0][:3] == ["position (from 1)", "token", "dimension_0"]
 
 
 def test_numbers_keep_their_digits_and_a_head_without_one_has_an_empty_cell() -> None:

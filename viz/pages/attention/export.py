@@ -11,7 +11,9 @@ from html import escape
 from math import exp
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
 import streamlit as st
+from jaxtyping import Float
 
 from model.errors import TraceError
 from viz.access import attention, blocks, models, traces
@@ -42,11 +44,10 @@ _CANDIDATES: Final = 3
 
 #: Of a smaller attention every head can be opened on the page: bytes of all exact weights.
 _MOST_BYTES: Final = 4_000_000
-#: Bytes of the page without weights, in base64 of a float32 number, of a tile's cell; of the number itself; of the
-#: number of a frame.
-_REST, _FLOAT32, _CELL, _RAW, _FRAME = 160_000, 5.4, 1.4, 4, 7
-#: About the bytes of a table for each number of a matrix, weight, head, key, token, step and number of a position.
-_NUMBER, _WEIGHT, _HEAD, _KEY, _TOKEN, _STEP, _COMPONENT = 14, 38, 150, 60, 24, 620, 12
+#: Bytes of a float32 number.
+_RAW: Final = 4
+#: About the bytes of a table for each number of a matrix, head, key, token and number of a position.
+_NUMBER, _HEAD, _KEY, _TOKEN, _COMPONENT = 14, 130, 60, 24, 11.5
 
 _STYLE: Final = """
 .note { font-size: 0.9rem; opacity: 0.8; max-width: 75ch; }
@@ -78,8 +79,30 @@ class OpenView:
 def view_page(trace: "Trace", view: OpenView, *, checkpoint: str, digest: str) -> bytes:
     """The file; `digest` tells the checkpoint from any other."""
     weights = blocks.weights_of(trace, view.site)
+    return _page(trace, view, weights, (view.layer, view.head), weights.nbytes > _MOST_BYTES, (checkpoint, digest))
+
+
+def page_bytes(trace: "Trace", view: OpenView, *, checkpoint: str, digest: str) -> int:
+    """How large the file is: pages of one head and of two tell what each of the others adds."""
+    rows, keys, _axes = blocks.sides_of(trace, view.site)
+    shape, heads = (len(rows), len(keys)), sum(inputs.num_heads for inputs in trace.inputs[view.site])
+    only_opened = _RAW * heads * shape[0] * shape[1] > _MOST_BYTES
+    one, two = (
+        len(_page(trace, view, np.zeros((1, count, *shape), np.float32), (0, 0), only_opened, (checkpoint, digest)))
+        for count in (1, 2)
+    )
+    return one + (heads - 1) * (two - one)
+
+
+def _page(
+    trace: "Trace",
+    view: OpenView,
+    weights: Float[np.ndarray, "layer head query key"],
+    opened: tuple[int, int],
+    only_opened: bool,
+    origin: tuple[str, str],
+) -> bytes:
     rows, keys, axes = blocks.sides_of(trace, view.site)
-    opened, only_opened = (view.layer, view.head), weights.nbytes > _MOST_BYTES
     grid = all_heads(
         weights, rows, keys, view.site_label, opened, only_opened=only_opened, focus=any_head(view.site, axes)
     )
@@ -90,19 +113,12 @@ def view_page(trace: "Trace", view: OpenView, *, checkpoint: str, digest: str) -
             _heading(view, [token_labels.rows_said(trace, view.site), *blocks.how_to_read(trace)]),
             *(f'<div id="picture-{number}"></div>' for number in range(len(drawn))),
             _decoding(trace) if trace.steps else "",
-            _origin(view, checkpoint, digest),
+            _origin(view, *origin),
             "</main>",
         )
     )
     page = text_page(_("Headlight: {text}", text=trace.text[:80]), body, _STYLE, drawn)
     return page.encode("utf-8")
-
-
-def page_bytes(heads: int, queries: int, keys: int) -> int:
-    """About how large the file of an attention with so many heads in all is."""
-    weights = heads * queries * keys
-    exact = weights if _RAW * weights <= _MOST_BYTES else queries * keys
-    return _REST + round(_CELL * weights + _FLOAT32 * exact)
 
 
 def _heading(view: OpenView, more: Sequence[str]) -> str:
@@ -225,7 +241,8 @@ def _tables_of_weights(trace: "Trace", site: str, layer: int, head: int) -> list
     if count <= trace_tables.MAX_ROWS:
         inside = _("{count:,} weights, one per row: layer, head, query, key, weight", count=count)
         of_heads = partial(trace_tables.all_heads, trace, site)
-        downloads.append(_csv(trace, _("All heads"), inside, of_heads, f"{site} all heads", _WEIGHT * count))
+        size = trace_tables.all_heads_bytes(trace, site)
+        downloads.append(_csv(trace, _("All heads"), inside, of_heads, f"{site} all heads", size))
     return downloads
 
 
@@ -288,9 +305,8 @@ def _tables_of_sentence(trace: "Trace") -> list[Offer]:
     offers = [_csv(trace, _("Tokens"), inside, make, "tokens", _TOKEN * sum(sides.values()))]
     if trace.steps:
         inside = _("token of each step, its probability, entropy and candidates")
-        offers.append(
-            _csv(trace, _("Decoding"), inside, partial(trace_tables.steps, trace), "decoding", _STEP * len(trace.steps))
-        )
+        make = partial(trace_tables.steps, trace)
+        offers.append(_csv(trace, _("Decoding"), inside, make, "decoding", len(make())))
     reader = models.reader(state.current().model)
     if "positional encodings" in reader.abilities.lacks:
         return offers
@@ -304,7 +320,7 @@ def _tables_of_sentence(trace: "Trace") -> list[Offer]:
         inside = _("the encoding added to each token, {d_model} dimensions", d_model=d_model)
         make = partial(_positions, reader, trace, stack, tokens)
         offers.append(
-            _csv(trace, label, inside, make, f"positional encoding {side}", _COMPONENT * d_model * len(tokens))
+            _csv(trace, label, inside, make, f"positional encoding {side}", round(_COMPONENT * d_model * len(tokens)))
         )
     return offers
 
@@ -320,8 +336,8 @@ def _csv(trace: "Trace", label: str, inside: str, make: Callable[[], bytes], nam
 def _offer_page(trace: "Trace", common: Common) -> None:
     site, layer, head = common.site, common.layer, common.head
     st.markdown(_("**This view as a page**"))
-    *names, axes = blocks.sides_of(trace, site)
-    queries, keys = map(len, names)
+    rows, columns, _axes = blocks.sides_of(trace, site)
+    queries, keys = len(rows), len(columns)
     if max(queries, keys) > attention.SHORT:
         frame.caption(
             "The page contains every weight of all heads and is available up to {short} tokens; this attention "
@@ -341,11 +357,7 @@ def _offer_page(trace: "Trace", common: Common) -> None:
     make = partial(view_page, trace, view, checkpoint=checkpoint, digest=digest)
     name = f"{file_name(head_name(site, layer, head), sentence=trace.text)}.html"
     inside = _("sentence, open head, all heads, decoding: one file that opens anywhere, offline")
-    heads = sum(inputs.num_heads for inputs in trace.inputs[site])
-    # With each head stands which frames a column takes together.
-    frames = sum(len(group) for axis in axes for group in axis.groups or ())
-    size = page_bytes(heads, queries, keys) + _FRAME * heads * frames
-    size += sum(len(part.payload) for part in parts) * 4 // 3
+    size = page_bytes(trace, view, checkpoint=checkpoint, digest=digest)
     show_offer(_("HTML page"), inside, make, name, size)
 
 

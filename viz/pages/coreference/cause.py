@@ -20,7 +20,17 @@ from viz.selection.choices import MARKS, Replacement
 from viz.server.background_jobs import Task
 from viz.text import html
 from viz.text.messages import _, in_a_row, said, shown
-from viz.text.written import DECODER, ENCODER, decimal, display_token, display_tokens, file_name, signed, spoken
+from viz.text.written import (
+    DECODER,
+    ENCODER,
+    decimal,
+    display_token,
+    display_tokens,
+    file_name,
+    signed,
+    spoken,
+    total_shown,
+)
 from viz.ui import attribution, controls, finding, formulas, frame, long_work, present, sentence, terms
 from viz.ui.attribution import Tried
 from viz.ui.controls import plain
@@ -214,9 +224,8 @@ def _card(tried: Tried, stated: Stated, written: "EditComparison | None", unwrit
         if not tried.stays:
             says = _("“{token}” instead of “{other}”", token=tried.token, other=spoken(stated.token))
         message = "{change} nats: {before} → {after}"
-        change = _(
-            message, change=signed(tried.change, 1), before=signed(before, 1), after=signed(before + tried.change, 1)
-        )
+        after = before + tried.change
+        change = _(message, change=signed(total_shown((after, -before))), before=signed(before), after=signed(after))
         how = in_a_row((shown(tried.how), _("Written freely, from the first word on:") if written else unwritten))
         st.html(_CARD.format(title=title, says=html.literal(says), change=html.literal(change), how=html.literal(how)))
         if written is not None:
@@ -350,7 +359,7 @@ def _show_edited(found: "EditComparison") -> None:
         step=found.step + 1,
         before=decimal(found.log_prob_before, 3),
         after=decimal(found.log_prob_after, 3),
-        change=signed(found.log_prob_change, 3),
+        change=signed(total_shown((found.log_prob_after, -found.log_prob_before), 3), 3),
     )
     instead = _("The model still writes it.")
     if now != was:

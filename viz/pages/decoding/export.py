@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from model import BeamTree, SampledTranslation, Trace
     from model.decoding.logit_lens import LogitLens
 
-#: Bytes, about, of a step in the table, of a token of a branch, and of what a beam compares in a step per its width.
-ROW_BYTES, TOKEN_BYTES, NODES_BYTES = 620, 150, 640
+#: Bytes, about, of a token of a branch, and of what a beam compares in a step per its width.
+TOKEN_BYTES, NODES_BYTES = 170, 740
 
 
 def files(trace: "Trace") -> None:
@@ -43,7 +43,7 @@ def files(trace: "Trace") -> None:
         _("CSV: each step’s token, its probability, entropy and 20 candidates"),
         partial(trace_tables.steps, trace),
         f"{file_name('decoding', of_branch, sentence=trace.text)}.csv",
-        ROW_BYTES * len(trace.steps),
+        len(trace_tables.steps(trace)),
     )
     show_offer(
         _("NumPy arrays"),

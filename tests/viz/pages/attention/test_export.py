@@ -46,10 +46,12 @@ def test_everything_is_offered_with_its_size(app: AppTest) -> None:
     # Without whole words the view is the first table.
     app.toggle(key="whole_words").set_value(False).run()
     assert labels(app) == [label for label in expected if label != "Current view"]
-    assert all(re.search(r" \([\d.]+ [kM]?B\)$", button.proto.label) for button in app.get("download_button"))
+    assert all(re.search(r" \(about [\d.]+ [kM]?B\)$", button.proto.label) for button in app.get("download_button"))
 
 
-def test_every_file_is_made_in_a_thread_without_a_session(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_file_is_made_in_a_thread_without_a_session_and_is_about_as_large_as_said(
+    app: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
     makers: dict[str, Callable[[], bytes]] = {}
     shown = st.download_button
 
@@ -61,7 +63,10 @@ def test_every_file_is_made_in_a_thread_without_a_session(app: AppTest, monkeypa
     opened(app, site="decoder.cross")
     assert len(makers) > 9
     with ThreadPoolExecutor(1) as thread:
-        assert all(thread.submit(make).result() for make in makers.values())
+        sizes = {label: len(thread.submit(make).result()) for label, make in makers.items()}
+    for label, size in sizes.items():
+        said = float(re.findall(r" \(about ([\d.]+) kB\)$", label)[0]) * 1_000
+        assert said == pytest.approx(size, rel=0.1, abs=1_000), label
 
 
 def test_a_sound_is_taken_along_with_its_frames_together_and_the_open_head_over_its_time(

@@ -19,7 +19,6 @@ from viz.access import head_verdict as access
 from viz.pages.coreference.data import causes, curated_pairs
 from viz.selection.selection import Selection
 from viz.server.background_jobs import Job, Progress
-from viz.text.written import signed
 from viz.ui.attribution import sentence, tried
 from viz.ui.controls import markdown
 
@@ -69,8 +68,15 @@ def test_the_verdict_and_the_three_cards_are_the_models_own(saved: Translator, t
     stated = access.tested(saved, asked, ("decoder.cross", 1, 2)).compute(Progress(1, "heads"))
     assert unlinked(f"**{markdown(sentence(stated))}**") in [unlinked(one.value) for one in app.markdown]
     assert stated.verdict.swapped is not None
-    for each in tried(stated):
-        assert f"{signed(each.change, 1)} nats" in html(app)
+    cards = [
+        [float(number) for number in numbers]
+        for numbers in re.findall(r"([-+.\d]+) nats: ([-+.\d]+) → ([-+.\d]+)", html(app).replace("−", "-"))
+    ]
+    assert len(cards) == 3
+    for each, (change, before, after) in zip(tried(stated), cards, strict=True):
+        # Whoever takes one from the other gets what is shown.
+        assert change == round(after - before, 2)
+        assert (after, change) == pytest.approx((stated.verdict.before + each.change, each.change), abs=0.011)
     written = compare_edit(saved, TEXT, 0, [SwitchOff("decoder.cross", 1, 2)])
     assert "With the edit" in html(app) or written.original_text == written.edited_text
 
@@ -154,7 +160,8 @@ def test_an_edit_changes_what_is_written_as_the_models_own_comparison_says(saved
     shown = next(unlinked(one.value) for one in editing().markdown if one.value.startswith("Log-probability"))
     shown = shown.replace("−", "-")
     assert f"{compared.log_prob_before:.3f} → **{compared.log_prob_after:.3f}**" in shown
-    assert f"**{compared.log_prob_change:+.3f}** nats" in shown or abs(compared.log_prob_change) < 0.0005
+    change = round(compared.log_prob_after, 3) - round(compared.log_prob_before, 3)
+    assert f"**{change:+.3f}** nats" in shown or abs(change) < 0.0005
     before, after = (steps[5].token_id for steps in (compared.original_steps, compared.edited_steps))
     assert ("The model still writes it." in shown) == (before == after)
 

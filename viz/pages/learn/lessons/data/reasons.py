@@ -14,7 +14,7 @@ from viz.pages.learn.lessons.pictures import Bars, FullPage, Rows, View
 from viz.text.html import Column
 from viz.text.messages import said
 from viz.text.parts import part_name, site_of
-from viz.text.written import CROSS, ENCODER, NAMES, NamedHead, display_token, signed, spoken
+from viz.text.written import CROSS, ENCODER, NAMES, NamedHead, display_token, signed, spoken, total_shown
 from viz.ui.token_labels import marked
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def query_or_keys(shipped: "Shipped", *, text: str, other: str, head: str, word:
     caption = said(
         "The log of the ratio of the two weights changes by {change:.2f} from the other sentence to this one: the bars "
         "show how much of that is in the query and how much in the keys.",
-        change=reason.total,
+        change=total_shown(values),
     )
     return View(picture, found, caption, _full(text, other, reason))
 

@@ -18,7 +18,7 @@ from viz.pages.learn.lessons.pictures import Bars, Curves, FullPage, Rows, View
 from viz.pages.learn.transformer.data import additions
 from viz.text.html import Column, Marked
 from viz.text.messages import Message, said
-from viz.text.written import DECODER, ENCODER, display_token, signed, spoken
+from viz.text.written import DECODER, ENCODER, display_token, signed, spoken, total_shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -136,7 +136,7 @@ def by_length(shipped: "Shipped", *, presets: list[str], dev_set: str) -> View:
     curves = {preset: np.array([score.chrf for score in scores]) for preset, scores in groups.items()}
     (first, *_), (with_it, without) = groups.values(), curves.values()
     apart, (_shortest, then, *_) = with_it - without, first
-    falls = with_it[0] - with_it[-1], without[0] - without[-1]
+    falls = [total_shown((curve[0], -curve[-1]), 1) for curve in (with_it, without)]
     found: dict[str, float | str] = {
         "dev_set": dev_set, "sentences": sum(score.sentences for score in first),
         "short": first[0].at_most, "long": first[-1].at_least,
