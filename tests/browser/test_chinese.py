@@ -63,6 +63,7 @@ TEXTS = {
     "Lessons": ".st-key-lesson-step",
     "Film, Sampling": ".st-key-samples",
     "Cause": ".st-key-cause-said",
+    "Measured": ".st-key-measured-said",
     "Ablations": ".st-key-ablation-full",
 }
 FITS = """() => {

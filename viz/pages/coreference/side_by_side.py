@@ -198,7 +198,7 @@ def _looking(side: Side, query: Query, site: str) -> Side:
     """Return the side with its query rows; a person may choose others."""
     case = side.case
     own = None if case is None else data.pronoun_rows(side.trace, models.reader(state.current().model), case, site)
-    with st.container(width=160):
+    with st.container(width=150):
         names = token_labels.numbered(list(query.options.values()))
         labels = dict(zip(query.options, names, strict=True))
         controls.token(TOKEN_FIELDS[side.number], _(_LOOK_FROM[side.number]), labels, shown=query.at)

@@ -45,7 +45,7 @@ SLOT: Final = "training-film/own"
 _FIELD: Final = "training-film-file"
 COMMAND: Final = "python -m model train --preset full --data DIR --film FILE.npz"
 CALLBACK: Final = """watching = headlight.watch(model, tokenizer, every=500, file="film.npz")
-Trainer(model, arguments, train_dataset=data, callbacks=[watching])  # in a loop of your own: watching.step(loss)
+Trainer(model, arguments, train_dataset=data, callbacks=[watching])
 """
 
 
@@ -295,7 +295,7 @@ def _show_own_film() -> None:
         st.code(COMMAND, language="sh", wrap_lines=True)
         frame.caption(
             "For a model of the transformers library, a callback records, during training, the attention of its heads "
-            "in sentences that you choose."
+            "in sentences that you choose. In a training loop of your own, call `watching.step(loss)` after each step."
         )
         st.code(CALLBACK, language="python", wrap_lines=True)
 
