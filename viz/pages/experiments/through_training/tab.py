@@ -295,7 +295,7 @@ def _show_own_film() -> None:
         st.code(COMMAND, language="sh", wrap_lines=True)
         frame.caption(
             "For a model of the transformers library, a callback records, during training, the attention of its heads "
-            "in sentences that you choose. In a training loop of your own, call `watching.step(loss)` after each step."
+            "in sentences that you choose. Where you write the training loop yourself, call its `step` with the loss."
         )
         st.code(CALLBACK, language="python", wrap_lines=True)
 
