@@ -13,7 +13,7 @@ from model import Translator
 from model.analysis.corpus import CorpusSentence
 from model.analysis.head_circuits import head_circuits
 from model.analysis.head_description import file, measure
-from model.analysis.head_description.cells import KINDS, sources_of, words_of
+from model.analysis.head_description.cells import KINDS, Place, sources_of, words_of
 from model.analysis.head_description.corpora import FIRST, corpus_for, default_corpus
 from model.analysis.head_description.describe import HeadDescription, describe_heads
 from model.analysis.head_description.measure import Measured, SiteSums, measure_heads, measure_in_stages, row_values
@@ -177,6 +177,38 @@ def test_a_planted_head_has_its_rule(
     assert found.main.even is not None
     assert found.main.low <= found.main.value <= found.main.high
     assert found.main.low > found.main.even
+
+
+def test_a_cell_by_distance_or_by_place_holds_what_its_name_says() -> None:
+    tokens = ("<s>", "▁The", "▁old", "▁dog", "▁and", "▁the", "▁old", "▁cat", "▁slept", "</s>")
+    words = words_of(tokens, frozenset(("<s>", "</s>")))
+    place = Place(ENCODER, words, words, tokens, tokens, tokens)
+    found = dict(zip(place.names, place.cells(), strict=True))
+    steps: dict[str, Callable[[int], bool]] = {
+        "self": lambda step: step == 0, "back1": lambda step: step == -1, "back2": lambda step: step == -2,
+        "ahead1": lambda step: step == 1, "ahead2": lambda step: step == 2, "back1-3": lambda step: -3 <= step < 0,
+        "ahead1-3": lambda step: 0 < step <= 3, "beside": lambda step: step in (-1, 1),
+        "near": lambda step: step in range(-2, 3), "far": lambda step: step <= -5 or step >= 5,
+        "back": lambda step: step < 0, "ahead": lambda step: step > 0,
+    }  # fmt: skip
+    for name, holds in steps.items():
+        assert found[name].tolist() == [[holds(key - row) for key in range(10)] for row in range(10)], name
+    where = {name: [torch.nonzero(row)[:, 0].tolist() for row in cell] for name, cell in found.items()}
+    assert where["first"] == [[0]] * 10
+    # "old" is there twice, and what follows it for the second time may be what followed it before.
+    assert where["same"] == [[], [], [6], [], [], [], [2], [], [], []]
+    assert where["after same"] == [[], [], [], [], [], [], [3], [], [], []]
+    assert where["content back"][5:8] == [[3], [3], [6]]
+    assert where["content ahead"][:4] == [[2], [2], [3], [6]]
+    assert where["articles"][2:5] == [[1, 5]] * 3
+    place = Place(CROSS, words, words, tokens, tokens, tokens)
+    across = dict(zip(place.names, place.cells(torch.arange(10)), strict=True))
+    assert across["first"].equal(found["first"])
+    assert across["diagonal"].equal(found["beside"] | found["self"])
+    assert across["second half"].tolist() == [[False] * 5 + [True] * 5] * 10
+    assert [across[name].tolist() for name in ("source written", "source read", "source next")] == [
+        found[name].tolist() for name in ("self", "back1", "ahead1")
+    ]
 
 
 def test_a_rule_that_long_texts_follow_less_is_told_of_both(described: dict[str, list[HeadDescription]]) -> None:

@@ -144,6 +144,14 @@ def test_four_decimals_are_exact_and_a_tiny_number_is_told_from_zero() -> None:
     assert found[-4:].tolist() == [0, 2.5e-5, 2.5e-5, 0]
 
 
+@pytest.mark.parametrize("decimals", range(5))
+def test_what_is_too_large_for_its_decimals_is_cut_off_at_the_largest_number(decimals: int) -> None:
+    largest = 65_534 / 10**decimals
+    values = np.array([largest / 2, largest, 2 * largest, 1e6], np.float64)
+    found = numbers_of(pack_decimals(values, decimals), decimals)
+    np.testing.assert_allclose(found, [largest / 2, largest, largest, largest], rtol=1e-6)
+
+
 ROWS, COLUMNS = 700, 300
 VALUES = np.random.default_rng(0).random((ROWS, COLUMNS), dtype=np.float32) ** 6
 

@@ -4,13 +4,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
 from model import Transformer, Translator
 from model.adapters.text_reader import TextReader
 from model.analysis.ablations.outputs import read_backwards, swap_earlier_tokens
-from model.analysis.positions import position_schemes, products_at_distances, rotation
+from model.analysis.positions import compare_rows, position_schemes, products_at_distances, rotation
 from model.errors import TraceError
 from model.nn.layers import encode_positions
 from model.opening import open_reader
@@ -123,3 +124,14 @@ def test_any_rows_but_the_first_and_the_last_can_be_swapped(translator: Translat
     for rows in ((0, 3), (3, 3), (3, 9)):
         with pytest.raises(TraceError, match=f"rows 1 to 8 can be swapped, got {rows[0]} and {rows[1]}"):
             swap_earlier_tokens(translator, trace, *rows)
+
+
+def test_each_pair_of_rows_has_its_product_and_its_distance() -> None:
+    rows = np.array([[1.0, 0.0], [2.0, 1.0], [0.0, 3.0]])
+    found = compare_rows(rows, 2 * rows)
+    pairs = zip(
+        found.first.tolist(), found.second.tolist(), found.products.tolist(), found.distances.tolist(), strict=True
+    )
+    assert list(pairs) == [(0, 1, 2.0, 1), (0, 2, 0.0, 2), (1, 2, 3.0, 1)]
+    # Products of the one are four times those of the other: they explain all of it.
+    assert found.explained == pytest.approx(1)

@@ -63,11 +63,17 @@ def picture(app: AppTest) -> dict[str, Any]:
     return header
 
 
-def test_it_opens_on_the_closest_rival_of_the_winner_and_shows_greedy_beside_it(app: AppTest) -> None:
-    opened(app, beam=3)
+def test_it_opens_on_the_closest_rival_of_the_winner_and_shows_greedy_beside_it(
+    app: AppTest, chosen: Selection
+) -> None:
+    opened(app, beam=3, step=0)
     tree = tree_of(TEXT, Selection().changed(checkpoint="en-de", text=TEXT, beam_size=3))
     header = picture(app)
     assert header["chosen"] != tree.winner.index
+    # Of its first step it is the token that the model would have written next.
+    first = models.writer(chosen.model).trace(TEXT).steps[0]
+    node = tree.nodes[header["chosen"]]
+    assert (node.step, node.token_id) == (0, first.candidates[1].token_id)
     assert tree.nodes[header["chosen"]].parent in {0, *(node.index for node in tree.path(tree.winner.index))}
     assert len(header["nodes"]) == len(tree.nodes)
     tables = " ".join(element.value for element in app.html)
