@@ -72,7 +72,7 @@ NIGHT: Final = SEQUENTIAL[0]
 LIGHT: Final = SEQUENTIAL[-1]
 
 
-#: Letters on colours: of any two inks only these have a contrast of 4.5 on every colour.
+#: Letters on colours: on every colour one of the two has a contrast of 4.5.
 BLACK: Final = "#000000"
 WHITE: Final = "#ffffff"
 

@@ -31,7 +31,7 @@ class _Replaced:
         common, value = selection.common, selection.value(self.name)
         if self.name in ("layer", "head"):
             now = head_label(common.layer, common.head)
-        elif value in (None, "", ()):
+        elif value in (None, "", (), FIELDS[self.name].default):
             message = "The URL has “{asked}”, which does not exist here; the page's default is shown instead."
             return _(message, asked=self.asked)
         else:
@@ -64,7 +64,7 @@ def tell(*sentences: str | _Replaced) -> None:
 
 
 def answer(sentence: str) -> None:
-    """Tell why what a person just did has not been done, as `tell`; what was told before is over."""
+    """Tell what came of what a person just did, as `tell`; what was told before is over."""
     _all().told = {sentence: None}
 
 

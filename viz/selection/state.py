@@ -259,7 +259,7 @@ def change(**values: object) -> None:
 
 def correct(**values: object) -> None:
     """Change what does not exist here to what does; what the address asked for is told (`notices`)."""
-    notices.replace(values, current())
+    notices.replace([name for name, value in values.items() if value != current().value(name)], current())
     change(**values)
 
 

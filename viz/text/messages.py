@@ -162,6 +162,8 @@ class _Number(float):
 
 def power_of_ten(text: str) -> str:
     """What Python writes as "3e-07", as 3·10⁻⁷."""
+    if "e" not in text:
+        return text
     digits, exponent = text.split("e")
     return "0" if float(digits) == 0 else f"{digits}·10{str(int(exponent)).translate(_SUPERSCRIPTS)}"
 

@@ -143,8 +143,7 @@ def window(last: int, default: int) -> int:
     """How many positions are left out before those that are shown; by default so many."""
     chosen = state.current().attention.window_start
     value = min(max(default if chosen is None else chosen, 0), last)
-    if chosen is not None and value != chosen:
-        state.correct(window_start=value)
+    state.drop_asked(window_start=chosen is not None and value != chosen)
     shown = st.slider(_("Positions omitted before the first line"), 0, last, **state.bound("window_start", value))
     return int(shown)
 
@@ -213,9 +212,9 @@ def order() -> str:
 def max_heads(count: int) -> int:
     """How many of `count` heads are shown, 0 for all."""
     labels = {0: _("All"), **{number: _("First {number}", number=number) for number in (4, 8, 16) if number < count}}
-    if state.current().attention.max_heads not in labels:
-        state.correct(max_heads=0)
-    return dropdown("max_heads", _("Heads"), labels, width=110)
+    is_lacking = state.current().attention.max_heads not in labels
+    state.drop_asked(max_heads=is_lacking)
+    return dropdown("max_heads", _("Heads"), labels, shown=0 if is_lacking else None, width=110)
 
 
 def plain(text: str) -> str:

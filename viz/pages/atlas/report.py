@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from markupsafe import Markup
 
+from viz import theme
 from viz.pages.atlas import data
 from viz.pages.atlas.metric_texts import HeadMap, maps_of
 from viz.pictures.offline import text_page
@@ -35,6 +36,7 @@ class Cell:
     title: str
     sign: str = ""
     colour: str = ""
+    ink: str = ""
 
 
 @dataclass(frozen=True)
@@ -144,7 +146,7 @@ def _cell(layer: int, head: int, jobs: "Mapping[tuple[int, int], tuple[HeadJob, 
     if (layer, head) not in jobs:
         return Cell(name)
     job = JOBS[jobs[layer, head][0].metric]
-    return Cell(f"{name}: {shown(job.name)}", job.sign, job.colour)
+    return Cell(f"{name}: {shown(job.name)}", job.sign, job.colour, theme.ink_on(job.colour))
 
 
 def _rests(atlas: "Atlas", site: str) -> str:

@@ -110,7 +110,13 @@ def _page(
     body = "".join(
         (
             "<main>",
-            _heading(view, [token_labels.rows_said(trace, view.site), *blocks.how_to_read(trace)]),
+            _heading(
+                view,
+                [
+                    token_labels.rows_said(trace, view.site),
+                    *(() if view.site == written.DECODER else blocks.how_to_read(trace)),
+                ],
+            ),
             *(f'<div id="picture-{number}"></div>' for number in range(len(drawn))),
             _decoding(trace) if trace.steps else "",
             _origin(view, *origin),

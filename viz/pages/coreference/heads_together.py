@@ -14,7 +14,7 @@ from viz.access import models
 from viz.access.head_verdict import Question, all_heads
 from viz.pages.coreference.data import causes
 from viz.pages.coreference.data.causes import Removal
-from viz.selection import state
+from viz.selection import notices, state
 from viz.selection.choices import OthersOf
 from viz.server.widgets import sent
 from viz.text import html
@@ -100,7 +100,8 @@ def forget_unknown(heads: Iterable["HeadName"]) -> None:
     """Heads that the model does not have are not switched off."""
     named = state.current().coreference.heads_off
     known = tuple(filter({code(head) for head in heads}.__contains__, named))
-    if known != named:
+    # What was chosen with another model stays for it.
+    if known != named and notices.is_asked("heads_off", state.current()):
         state.correct(heads_off=known)
 
 

@@ -45,8 +45,7 @@ def show() -> None:
     own = state.current().model
     with st.container(key="choices", horizontal=True, vertical_alignment="bottom"):
         asked = state.current().coreference.second_model
-        if asked and asked not in offered:
-            state.correct(second_model="")
+        state.drop_asked(second_model=asked not in ("", *offered))
         shown = asked if asked in offered else next(iter(offered))
         other_name = controls.dropdown("second_model", _("Second model"), offered, shown=shown, width=200)
         other = ModelChoice(other_name, own.device, catalogue.folder_of(other_name))

@@ -5,7 +5,7 @@ A branch is a choice (what was done at which step of which branch), and all choi
 branch has computed stays in the session of the viewer.
 
 The functions that change something draw nothing: a fragment, or a callback of one, draws the whole page again by
-`st.rerun`. What cannot be done leaves everything as it was, with a sentence (`notices.tell`).
+`st.rerun`. What cannot be done leaves everything as it was, with a sentence (`notices.answer`).
 """
 
 from collections.abc import Sequence
@@ -118,7 +118,7 @@ def choices() -> tuple[Choice, ...]:
     elif decoding.branch > len(codes):
         notices.tell(no_branch(decoding.branch, len(codes)))
         state.change(branch=0)
-    if (decoding.compared_branch or 0) > len(codes):
+    if (state.current().decoding.compared_branch or 0) > len(codes):
         state.correct(compared_branch=None)
     return reading.choices
 

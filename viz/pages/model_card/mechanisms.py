@@ -71,7 +71,8 @@ def _cost(trace: "Trace", selection: Selection) -> None:
     rows = []
     for length in asked:
         # About a text as much is written as was read, about anything else as much as the model can write.
-        target = length if abilities.reads == "text" else abilities.max_target_length or length
+        most = abilities.max_target_length or length
+        target = min(length, most) if abilities.reads == "text" else most
         cost = mechanisms.attention_cost(trace, length, target)
         of_both = _(trace.source.limit, count=length), _("{count:,} tokens", count=target)
         numbers = f"{cost.multiply_adds / 1e6:,.1f}", byte_count(4 * cost.cached), byte_count(4 * cost.weights)

@@ -161,7 +161,7 @@ def _write(number: int, key: str, field: str) -> None:
 
 def _move(number: int, by: int) -> None:
     kept = _kept()
-    if number < len(kept):
+    if number < len(kept) and 0 <= number + by < len(kept):
         kept.insert(number + by, kept.pop(number))
         _put(kept)
 

@@ -203,7 +203,7 @@ export class LayerMachine {
     this.put(0, tokens, shape("g", look, shape("path", { d, class: "model-stream" })));
   }
 
-  /** What a body adds to the followed token, where it joins the stream; in the whole model, to all. @param {OpenBody} body */
+  /** What a body adds to the followed token, where it joins the stream; and the networks of all others. @param {OpenBody} body */
   joint(body) {
     const { unfolded, pitch } = this.placed;
     const { kind, top, foot } = body;

@@ -69,8 +69,13 @@ export class Pen {
 
   /** What words look like, or a shape; `own`: an element with a colour of its own, as all have that are like it. @param {string} key @param {Element | null} [own] */
   kept(key, own = null) {
-    if (own && !this.inks.has(key)) this.inks.set(key, this.inkOf(own));
-    else if (!this.inks.has(key)) this.learn([key]);
+    if (own && !this.inks.has(key)) {
+      const ink = this.inkOf(own);
+      // One that was replaced meanwhile has no look any more.
+      if (!own.isConnected) return ink;
+      this.inks.set(key, ink);
+    }
+    if (!this.inks.has(key)) this.learn([key]);
     return /** @type {Ink} */ (this.inks.get(key));
   }
 

@@ -49,11 +49,10 @@ export class Unfolding {
     this.pen.meet(shapes, words);
   }
 
-  /** Lay out a part of a scene that is not seen yet, and read the drawings in it: no frame has time for all at once. @param {Element} part @returns {boolean} whether it must be painted now */
+  /** Lay out a part of a scene that is not seen yet, and read the drawings in it: no frame has time for all at once. @param {Element} part */
   see(part) {
     part.getBoundingClientRect();
     for (const drawing of part.querySelectorAll(".picture svg")) this.pen.drawingOf(drawing);
-    return false;
   }
 
   /** A layer that unfolds, or folds. @param {Opening} opening */

@@ -377,7 +377,6 @@ export class Walk extends PlayerView {
     }
     const before = this.holder.dataset.depth;
     const isDeeper = DEPTHS.indexOf(this.state.depth) > DEPTHS.findIndex((name) => before?.startsWith(name));
-    const hadFocus = this.holder.matches(":focus-within");
     this.scene = scene;
     this.holder.dataset.depth = depth;
     const fades = before !== undefined && before !== depth && !isStill();
@@ -392,6 +391,7 @@ export class Walk extends PlayerView {
       began = performance.now();
     }
     const top = fades ? this.holder.getBoundingClientRect().y : 0;
+    const hadFocus = this.holder.matches(":focus-within");
     this.tooltip.hide();
     this.zoom.show(scene.element);
     this.drawWords();
@@ -415,7 +415,11 @@ export class Walk extends PlayerView {
     const { unfolding } = this.zoom;
     const { machine } = inner ?? {};
     if (machine) unfolding.meet(machine);
-    for (const part of scene.draw() ?? []) yield unfolding.see(part);
+    for (const part of scene.draw() ?? []) {
+      unfolding.see(part);
+      yield false;
+    }
+    if (machine) unfolding.meet(machine);
     this.zoom.lay(scene.element);
     yield true;
     for (const each of machine ? [outer, inner] : []) for (const _part of each?.ready?.() ?? []) yield false;

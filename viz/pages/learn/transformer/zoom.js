@@ -258,6 +258,7 @@ export class Zoom {
     shown.style.transform = `translate(${x}px, ${y}px)`;
     for (const part of stuck(shown)) part.style.bottom = `${y}px`;
     if (!this.isTurned || (!x && !y)) this.slide();
+    else this.settleSoon();
   }
 
   /** The way was gone back: the scene before is shown again. */
@@ -268,7 +269,9 @@ export class Zoom {
     before.classList.remove("walk-aside");
     this.shown = before;
     this.before = null;
-    this.drop(shown);
+    // What was drawn to come after it does not come either.
+    for (const each of [...this.holder.children]) if (each !== before) this.drop(each);
+    this.slide();
     this.act.back();
   }
 
