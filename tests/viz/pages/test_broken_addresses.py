@@ -36,6 +36,7 @@ _BROKEN: list[tuple[str, dict[str, str], str]] = [
     ("experiments", {"switches": "True"}, "kept=99"),
     ("learn", {}, "lesson=nothing"),
     ("learn", {}, "step_of_lesson=99"),
+    ("learn", {"lesson": "embeddings"}, "step_of_lesson=99"),
     ("learn", {}, "answer=99"),
     ("learn", {"learn": "The Transformer"}, "token=999"),
     ("learn", {"learn": "The Transformer"}, "head=L99H99"),
@@ -49,7 +50,9 @@ def app(experiment_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTes
     return app_of(checkpoint="en-de", text="The dog sleeps.")
 
 
-@pytest.mark.parametrize(("page", "others", "wrong"), _BROKEN, ids=[f"{page}-{wrong}" for page, _, wrong in _BROKEN])
+@pytest.mark.parametrize(
+    ("page", "others", "wrong"), _BROKEN, ids=["-".join((page, *others, wrong)) for page, others, wrong in _BROKEN]
+)
 def test_what_does_not_exist_is_said_and_leaves_the_address(
     app: AppTest, page: str, others: dict[str, str], wrong: str
 ) -> None:
@@ -60,3 +63,7 @@ def test_what_does_not_exist_is_said_and_leaves_the_address(
     # Another run of the page, as when a job is done, does not take the sentence away, nor say it twice.
     said = [one.value for one in healthy(shown.run()).info if f"“{wrong}”" in as_read(one.value)]
     assert len(said) == 1
+    # What is right is not said to be wrong.
+    assert not [
+        one.value for one in shown.info if any(f"{name}={of}”" in as_read(one.value) for name, of in others.items())
+    ]

@@ -24,6 +24,7 @@ from viz.pages.attention.why import tab, testing
 from viz.pages.attention.why.asked import asked_cell
 from viz.pictures.focus import any_head
 from viz.pictures.offline import Drawing, Part, all_heads, text_page
+from viz.pictures.tiles.codes import GridSpec
 from viz.selection import state
 from viz.selection.choices import ALL_HEADS, Common
 from viz.text import messages, written
@@ -83,15 +84,16 @@ def view_page(trace: "Trace", view: OpenView, *, checkpoint: str, digest: str) -
 
 
 def page_bytes(trace: "Trace", view: OpenView, *, checkpoint: str, digest: str) -> int:
-    """How large the file is: pages of one head and of two tell what each of the others adds."""
+    """About how large the file is: what each head adds to an empty page, and what tiles are expected to take."""
     rows, keys, _axes = blocks.sides_of(trace, view.site)
-    shape, heads = (len(rows), len(keys)), sum(inputs.num_heads for inputs in trace.inputs[view.site])
+    shape, of_layers = (len(rows), len(keys)), [inputs.num_heads for inputs in trace.inputs[view.site]]
+    heads, tiles = sum(of_layers), GridSpec.of((len(of_layers), max(of_layers), *shape))
     only_opened = _RAW * heads * shape[0] * shape[1] > _MOST_BYTES
     one, two = (
         len(_page(trace, view, np.zeros((1, count, *shape), np.float32), (0, 0), only_opened, (checkpoint, digest)))
         for count in (1, 2)
     )
-    return one + (heads - 1) * (two - one)
+    return one + (heads - 1) * (two - one) + round(tiles.expected_bytes * 4 / 3)
 
 
 def _page(
