@@ -2,8 +2,8 @@
 
 A message holds the name of a measurement's function, its settings, some texts, and where a model lies. A worker opens
 that model itself, once, and answers with arrays: no weights and no credentials are sent. It must have the same
-Headlight and find the same model, or nothing is computed. Which worker computes what, and that another one does it
-where a worker has died, is Dask's; what is kept for later, and in which order results are added, is `over_corpus`'s.
+Headlight and find the same model, or nothing is computed. Dask decides which worker computes what, and gives the chunks
+of a worker that has died to another; `over_corpus` decides what is kept for later and in which order results are added.
 
 Dask reads messages as pickle: whoever reaches its scheduler can run programs on every worker. So connections are
 encrypted, and both sides known by their certificates: those of workers started here are made for them and never leave
@@ -41,7 +41,7 @@ from model.temporary_folders import temporary_folder
 INTERVAL: Final = 0.2
 #: Seconds to wait for a scheduler, and for the first worker.
 PATIENCE: Final = 60
-#: Chunks sent for each that is computed: who has done one finds the next there.
+#: Chunks sent for each that is computed, so that a worker that has finished one finds the next there.
 AHEAD: Final = 2
 #: Models that a worker keeps open.
 MOST_OPEN: Final = 2
@@ -138,7 +138,7 @@ def _reason(error: BaseException) -> str:
 
 
 def _no_pages() -> Any:
-    """Settings with which the HTTP servers of Dask, which are neither encrypted nor asked for, have no page."""
+    """Settings that leave Dask's HTTP servers without pages: they are not encrypted, and nobody asked for them."""
     import dask
 
     return dask.config.set({f"distributed.{of}.http.routes": [] for of in ("scheduler", "worker")})

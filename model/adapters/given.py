@@ -100,7 +100,7 @@ class Given(ABC):
         return self.memory(ids, copies)
 
     def memory(self, ids: Sequence[int], copies: int = 1) -> dict[str, Any]:
-        """The arguments with which a decoder attends to these positions, counted round where they are fewer."""
+        """The arguments with which a decoder attends to these positions; beyond the last, from the first on again."""
         rows = self.encoded.last_hidden_state
         chosen = [each % rows.size(1) for each in ids]
         given: dict[str, Any] = {
@@ -147,17 +147,17 @@ class GivenReader(BaseReader, ABC):
         return self.holding(self.perceived(name, content))
 
     def holding(self, given: Given) -> Self:
-        """The same, which reads this whatever the text."""
+        """The same reader, which reads this whatever the text."""
         made = copy.copy(self)
         made.content = given
         return made
 
     def trying(self) -> Self:
-        """The same, which reads what it is tried with, in the block of a probe's `few`."""
+        """The same reader, but inside a probe's `few` it reads what the probe tries."""
         return self.reading("", self.probing)
 
     def of_file(self, path: str) -> Self:
-        """The same, which reads what it is given, else what is in this file. Raises as `opened`."""
+        """The same reader; where nothing is given it reads this file. Raises as `opened`."""
         return self if self.content is not None else self.reading(Path(path).name, self.opened(Path(path)))
 
     def given(self) -> Given:
@@ -203,7 +203,7 @@ class EncoderReader(GivenReader):
     ) -> Trace:
         """Read what is given, or what is in the file `text`.
 
-        Raises as `Reader.trace`, or an InputTextError if the file is none that can be read, or there is a target.
+        Raises as `Reader.trace`, or an InputTextError if the file cannot be read or a target is given.
         """
         if target is not None:
             message = "This model ({family}) only reads: it has no decoder that could read a target."
@@ -289,7 +289,7 @@ class GivenWriter(GivenReader, TextWriter):
     ) -> Trace:
         """Read what is given, or what is in the file `text`, and write; or write a `target` about it.
 
-        Raises as `TextTracer.trace`, or an InputTextError if the file is none that can be read.
+        Raises as `TextTracer.trace`, or an InputTextError if the file cannot be read.
         """
         if self.content is None:
             return self.of_file(text).trace("", target, extras=extras, edits=edits)

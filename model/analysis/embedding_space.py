@@ -35,14 +35,14 @@ class EmbeddingSpace:
     left_out: frozenset[int]  #: ids that are nobody's neighbour: special tokens, which stand for no text
 
     def find(self, word: str) -> int | None:
-        """The id of the one piece that is this word, which begins a word if there is such a piece; None if none is."""
+        """The id of the token that is this whole word, preferably one that begins a word; None if there is none."""
         for spelled in (f"▁{word}", word):
             if spelled in self.tokens:
                 return self.tokens.index(spelled)
         return None
 
     def neighbours(self, token_id: int, count: int) -> tuple[Neighbour, ...]:
-        """The tokens whose embeddings point most nearly where this one's does, without itself."""
+        """The tokens whose embeddings have the largest cosine with this one's, without itself."""
         cosines = self.directions @ self.directions[token_id]
         cosines[torch.tensor(sorted(self.left_out | {token_id}), dtype=torch.long)] = -torch.inf
         best = cosines.topk(min(count, len(self.tokens)))
@@ -76,10 +76,10 @@ def _matrix(reader: Reader, *, is_target: bool) -> Float[Tensor, "token width"]:
 
 
 SeenIn = Literal["English", "German", "both", ""]
-#: Pairs that are cut into pieces.
+#: Pairs that are split into tokens.
 PAIRS: Final = 6_000
 _GERMAN_LETTERS: Final = frozenset("äöüßÄÖÜ")
-#: Seen so many times as often in one language: what the other has of it are names and slips.
+#: A token seen this many times as often in one language counts as that language's: the rest are names and slips.
 _CLEARLY: Final = 50
 
 
@@ -90,10 +90,10 @@ def _sentences() -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def seen_in(reader: Writer) -> tuple[SeenIn, ...]:
-    """In which language each piece of a joint vocabulary was seen, in the order of their ids; "" if in no sentence.
+    """In which language each token of a joint vocabulary was seen, in the order of their ids; "" if in no sentence.
 
-    The sentences are pairs of the pronoun curriculum that our model was trained on. Letters that only German has tell
-    it, too. Nothing of a model that reads one vocabulary and writes another.
+    The sentences are pairs of the pronoun curriculum that our model was trained on; a letter that only German has also
+    makes a token German. Empty for a model that reads one vocabulary and writes another.
     """
     if len(reader.parts.table("encoder")) != len(reader.parts.table("decoder")):
         return ()

@@ -103,7 +103,7 @@ def rendered(text: str, pages: Container[str]) -> str:
 
 
 def _with_pages(tokens: Sequence[Token], pages: Container[str]) -> Iterator[Token]:
-    """What a paragraph holds; a link to what the site has not is its text alone."""
+    """The tokens of a paragraph; a link to a file that the site does not have becomes plain text."""
     is_dropped = False
     for token in tokens:
         if token.type == "link_open":

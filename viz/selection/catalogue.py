@@ -73,8 +73,8 @@ def can_add() -> bool:
 def folders_to_add_from() -> tuple[Path, ...] | None:
     """The folders below which a person may name one with a model: those of HEADLIGHT_MODEL_FOLDERS.
 
-    Where the variable is not set, these are all folders (None) of a server that only this machine reaches, and none of
-    one that others reach, to whom an answer would tell which files there are; nor of one that many share.
+    Where the variable is not set: all folders (None) on a server that only this machine reaches. On one that others
+    reach there are none, because an answer would tell them which files exist; nor on a shared server.
     """
     if not limits.rules().names_folders:
         return ()

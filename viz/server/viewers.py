@@ -1,6 +1,6 @@
 """Tell which browser a page run belongs to, and call back once that browser has gone.
 
-Streamlit keeps a session for minutes after its browser has left, in case that it comes back, and tells nobody.
+Streamlit keeps a session for minutes after its browser has left, in case it comes back, and tells nobody.
 """
 
 from collections.abc import Callable
@@ -65,7 +65,7 @@ def is_here(viewer: str) -> bool:
 def when_gone(viewer: str, call: Call) -> Call:
     """Call back once, from another thread, when a viewer has been gone for `GRACE` seconds; returns what undoes this.
 
-    It must not hold what should be freed before.
+    `call` must not hold a reference to anything that should be freed before then.
     """
     return _DEPARTURES.add(viewer, call)
 

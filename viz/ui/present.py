@@ -330,9 +330,9 @@ def open_page(section: Section) -> None:
 
 
 def why_divided(key: str) -> None:
-    """The way to the tab that says what the division by √dₖ is for, which others need not say again."""
+    """A button that opens the lesson step on the division by √dₖ, so that other places need not explain it."""
     st.button(
-        _("Why are scores divided by √dₖ? (Attention scores tab)"),
+        _("Why are scores divided by √dₖ? (Lessons)"),
         key=f"{key}-why-divided",
         icon=":material/open_in_new:",
         type="tertiary",

@@ -11,7 +11,7 @@ interval, because a single sentence was measured, the number itself must reach i
   they write (`Trace.rows_write`).
 - "follows antecedents": in 0.6 of the sentences, where guessing gives 0.5, the pronoun's row gives the antecedent more
   than the distractor. Of a hundred heads that guess, some two have an interval above 0.5 by luck, hardly one above 0.6.
-- "aligns word going in" and "aligns word coming out": an alignment error rate of at most 0.5 against links made by
+- "aligns token read" and "aligns token predicted": an alignment error rate of at most 0.5 against links made by
   hand, which a diagonal seldom reaches between English and German.
 
 The decoder's last key is seen by one row alone and its self-attention cannot look ahead, so "last token" is no job

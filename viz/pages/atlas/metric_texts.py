@@ -20,7 +20,7 @@ from viz.ui import controls
 if TYPE_CHECKING:
     from model.analysis.atlas.measure import Atlas
 
-READ_OFF_LABELS: Final = {"weights": said("Weights"), "norms": said("Vector norms")}
+READ_OFF_LABELS: Final = {"weights": said("Weights"), "norms": said("Norms")}
 PREFIXES: Final = {"weights": "", "norms": "norm_"}
 """What a metric is read off → how its name begins in an atlas."""
 

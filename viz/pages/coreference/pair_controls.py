@@ -182,12 +182,12 @@ def _say_what_differs(text: str, other: str) -> None:
     shared, count = texts.shared_words(text, other)
     if not other:
         nothing = _(
-            "There is nothing to compare yet, because no counterpart of this sentence is known. Type the sentence "
+            "There is nothing to compare yet, because no twin of this sentence is known. Type the sentence "
             "again and change the word that decides what the pronoun refers to."
         )
         if pronoun_and_nouns(text)[0] is None:
             nothing = _(
-                "There is nothing to compare yet, because no counterpart of this sentence is known. Type the sentence "
+                "There is nothing to compare yet, because no twin of this sentence is known. Type the sentence "
                 "again and change a word. This page looks for a pronoun, such as “it” in “because it was too tired”."
             )
         frame.note(nothing)

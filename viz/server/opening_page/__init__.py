@@ -100,7 +100,7 @@ def covered(document: bytes, *, is_first: bool, picture: first_picture.Markup | 
 
 @cache
 def _cover() -> bytes:
-    """What a body begins with; its rules stand there because Streamlit's own, as strong, come late in the head."""
+    """What the body begins with. Its style rules come after Streamlit's own in the head, which are as specific."""
     sheets = map(scripts.styles, ("ui/page_style.css", "server/opening_page/cover.css"))
     style = "\n".join((ahead.typefaces(), colours(), *sheets, _colours_of_pictures()))
     script = scripts.classic_script("server/opening_page/cover.js")

@@ -49,7 +49,7 @@ def of_session(reader: "Reader", trace: "Trace", asked: data.Asked) -> Tests:
 def products(
     reader: "Reader", trace: "Trace", asked: data.Asked, codes: Sequence[data.Codes]
 ) -> "Mapping[data.Codes, Product | Message]":
-    """What is left without each by one product; while that is computed its progress is shown, and there is none."""
+    """What is left without each, by one product; empty, with its progress shown, while that is computed."""
     task = data.finding_products(reader, trace, asked, codes)
     return long_work.outcome(task, said("Compute the score without each part"), key=_PRODUCTS, start=True) or {}
 

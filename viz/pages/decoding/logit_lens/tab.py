@@ -108,7 +108,7 @@ def _badge(trace: "Trace", lens: "LogitLens", writer: "Writer") -> None:
         st.badge(other, icon=":material/warning:", color="red")
     written = zip(lens.chosen_probabilities[-1].tolist(), trace.steps, strict=True)
     by_rules = max(abs(probability - exp(step.log_prob)) for probability, step in written)
-    # Where the lens is wrong, that is why they differ.
+    # Where the lens is right and the written probability differs, this is why.
     if largest <= tolerance < by_rules:
         frame.caption(
             "The model's own rules forbid some tokens at some steps. The film gives these a probability of 0, the "

@@ -1,6 +1,6 @@
-// A layer of the machine on its columns, as far as it is opened: each attention has a stratum a head with its river into the
-// token that is followed, and the feed-forward network stands over that token alone. Of an open head the rows stand in the
-// place of its stratum, between the drawing above and the one below.
+// Draws an opened layer over the columns of tokens: one stratum for each head, with a river of weights into the token that is
+// followed, and the feed-forward network over that token alone. An open head's rows replace its stratum, between the drawing
+// above and the one below.
 import { svg } from "../../../pictures/shared/drawing.js";
 import { closest, hearItems } from "../../../pictures/shared/items.js";
 import { _ } from "../../../pictures/shared/messages.js";

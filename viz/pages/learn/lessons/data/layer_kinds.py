@@ -133,7 +133,7 @@ def projections(shipped: "Shipped", *, text: str, width: int) -> View:
 
 
 def in_turn(shipped: "Shipped", *, text: str, shown: Literal["steps", "paths", "both"] = "both") -> View:
-    """For a sentence: the steps of each kind of layer that wait for one another, and layers until its ends meet.
+    """For a sentence: the sequential steps of each kind of layer, and the layers until its first word meets its last.
 
     `shown`: which of the two the table has.
     """
