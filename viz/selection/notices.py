@@ -10,7 +10,7 @@ from typing import Final
 import streamlit as st
 
 from viz.selection import url
-from viz.selection.selection import FIELDS, Selection
+from viz.selection.selection import FIELDS, PAGES, Selection
 from viz.text.messages import _, shown
 from viz.text.written import head_label
 
@@ -79,6 +79,13 @@ def asked(params: Mapping[str, str], selection: Selection) -> None:
 def replace(names: Iterable[str], selection: Selection) -> None:
     """Tell that values which the address asked for, and which still hold, do not exist."""
     tell(*(_Replaced(_all().asked[name][1], name) for name in names if is_asked(name, selection)))
+
+
+def led_on() -> None:
+    """Tell nothing of the tab that an old address asks for: its view is opened on another page."""
+    kept, tabs = _all(), {page.tab for page in PAGES.values()}
+    of_tabs = [told for told in kept.told if isinstance(told, _Replaced) and told.name in tabs]
+    kept.told = {told: how for told, how in kept.told.items() if told not in of_tabs}
 
 
 def is_asked(name: str, selection: Selection) -> bool:

@@ -474,6 +474,7 @@ def page_wanted(page: str) -> str | None:
     asked = st.session_state.pop(_ASKED, None)
     if asked is not None and (now := url.moved(page, asked)) is not None:
         past.wanted, params = now
+        notices.led_on()
         put(current().changed(**choices(params)))
         past.begun = current()
     wanted, past.wanted = past.wanted, None

@@ -190,6 +190,7 @@ def test_an_old_page_leads_to_the_one_that_has_what_it_showed(
     title, choices = MOVED[address]
     assert not app.exception
     assert app.title[0].value == title
+    assert not [told.value for told in app.info if "The URL has" in told.value]
     assert app.session_state["selection"] == app.session_state["selection"].changed(**choices)
 
 
