@@ -13,7 +13,7 @@ from viz.selection import state
 from viz.text import html
 from viz.text.messages import Message, _, said
 from viz.text.written import file_name
-from viz.ui import controls, frame, long_work
+from viz.ui import controls, frame, long_work, present
 from viz.ui.token_labels import marked
 from viz.ui.trace_tables import table
 
@@ -80,12 +80,19 @@ def _widgets(abilities: "Abilities") -> tuple[int | None, int]:
         state.correct(off_layer=0)
     if choices.kept_head >= heads:
         state.correct(kept_head=0)
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, vertical_alignment="bottom"):
         names = {0: _("All layers")} | {number: _("Layer {number}", number=number) for number in range(1, layers + 1)}
         chosen = controls.dropdown("off_layer", _("Removed from"), names, width=150)
         labels = {head: f"H{head + 1}" for head in range(heads)}
         kept = controls.dropdown("kept_head", _("Head that remains"), labels, width=150)
+        label = _("Switch off a single head: Cause")
+        st.button(label, key="one-head-off", icon=":material/open_in_new:", type="tertiary", on_click=_open_cause)
     return (chosen - 1 if chosen else None), kept
+
+
+def _open_cause() -> None:
+    state.change(coreference_tab="Cause")
+    present.open_page("coreference")
 
 
 def _name(off: "PartOff") -> str:

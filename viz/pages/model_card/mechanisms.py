@@ -12,7 +12,7 @@ from viz.text import written
 from viz.text.html import Column, table
 from viz.text.messages import _, said
 from viz.text.written import byte_count
-from viz.ui import frame, sentence
+from viz.ui import frame, present, sentence
 from viz.ui import mechanisms as pictures
 from viz.ui.snippets import Snippet, line, of_text
 
@@ -84,6 +84,15 @@ def _cost(trace: "Trace", selection: Selection) -> None:
         "multiply-adds grow in proportion to the length. Keys and values are what a decoder keeps in its cache. Sizes "
         "are in float32."
     )
+    if abilities.generates:
+        st.button(
+            _("What the cache saves at each step: Lessons"),
+            key="cost-of-steps",
+            icon=":material/open_in_new:",
+            type="tertiary",
+            on_click=present.open_explore,
+            args=("cost",),
+        )
 
 
 def python() -> Snippet:

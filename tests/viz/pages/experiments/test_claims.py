@@ -44,6 +44,9 @@ def test_the_sentence_is_translated_without_each_part_of_any_layer(app: AppTest)
     healthy(app.selectbox(key="off_layer").set_value(2).run())
     until(app, lambda app: "removed from layer 2" in said(app))
     assert (app.query_params["kept"], app.query_params["without"]) == ("3", "2")
+    # A single head off is the question of another page.
+    app.button(key="one-head-off").click().run()
+    assert app.session_state["selection"].coreference.coreference_tab == "Cause"
 
 
 def test_bleu_is_against_the_whole_model_and_said_to_be(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -86,6 +86,10 @@ def test_the_page_has_the_shape_the_records_the_scores_and_the_card(
     assert "python -m model evaluate --data a.tsv --beam 4 --json" in code
     assert "python -m model pronouns --json" in code
     assert "# tiny" in code
+    # What one step costs is told in its lesson.
+    app.button(key="cost-of-steps").click().run()
+    assert app.session_state["selection"].learn.lesson == "decoding"
+    assert app.session_state["selection"].learn.explore
 
 
 def test_the_vocabulary_is_searched(recorded_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
