@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple
 
@@ -206,16 +207,17 @@ def _under_headings(
     path: Path, rows: Iterator[tuple[int, list[str]]], columns: Columns
 ) -> Iterator[tuple[int, list[str]]]:
     """Rows of the columns that are named or have the usual names; of a table without headings, as they are."""
-    number, first = next(rows, (0, []))
-    names = [cell.strip() for cell in first]
-    if not any(columns) and len(names) <= 2 and USUAL.text not in map(str.lower, names):
-        yield from [(number, first)] if first else []
-        yield from rows
+    begin = list(islice(rows, 2))
+    names = [cell.strip() for cell in begin[0][1]] if begin else []
+    # A heading over numbers ("id") says that these are not the texts.
+    is_headed = len(begin) == 2 and all(map(str.isidentifier, names)) and begin[1][1][0].strip().isdecimal()
+    if not any(columns) and len(names) <= 2 and not is_headed and USUAL.text not in map(str.lower, names):
+        yield from chain(begin, rows)
         return
     if not any(columns):
         names = [name.lower() if name.lower() in USUAL else name for name in names]
     wanted = _places(path, names, columns)
-    for number, cells in rows:
+    for number, cells in chain(begin[1:], rows):
         chosen = [cells[at] if at < len(cells) else "" for at in wanted]
         if chosen[0].strip():
             yield number, chosen

@@ -65,7 +65,9 @@ def read_lines(
     """
     rows: list[Row] = []
     bad: list[BadLine] = []
-    for number, line in enumerate(content.removeprefix(b"\xef\xbb\xbf").splitlines(), start=1):
+    # No text has bytes of 0: a picture, a sound or UTF-16 has lines that could be read, but not what they say.
+    lines = () if b"\0" in content else content.removeprefix(b"\xef\xbb\xbf").splitlines()
+    for number, line in enumerate(lines, start=1):
         try:
             text = line.decode()
             if text.strip():

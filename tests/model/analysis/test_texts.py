@@ -153,6 +153,7 @@ def test_a_table_has_a_sentence_and_perhaps_its_translation_in_each_row(
     ("name", "content", "message"),
     [
         ("a.csv", "One,two,three\n", r"no column 'text'. Its columns are 'One', 'two', 'three'"),
+        ("a.csv", "id,said\n1,One.\n2,Two.\n", r"no column 'text'. Its columns are 'id', 'said'"),
         ("a.csv", "One.\nTwo,two,three\n", "line 2: expected a sentence"),
         ("a.csv", f'"{"word " * 50_000}"\n', "line 1: field larger than field limit"),
         ("a.jsonl", '{"words": "One."}\n', "line 1: expected a field “text”"),
