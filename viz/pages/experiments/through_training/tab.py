@@ -301,15 +301,18 @@ def _show_own_film() -> None:
 
 
 def _take() -> None:
-    file = st.session_state[_FIELD]
-    if file is None:
+    file, loaded = st.session_state[_FIELD], st.session_state.get(SLOT, Loaded())
+    if file is None and loaded.error:
+        # What could not be opened is taken out: what is open stays.
+        st.session_state[SLOT] = replace(loaded, error="")
+    elif file is None:
         _forget()
-        return
-    try:
-        st.session_state[SLOT] = Loaded(file.name, data.read(downloads.content(file), file.name))
-        _open_anew()
-    except HeadlightError as error:
-        st.session_state[SLOT] = replace(st.session_state.get(SLOT, Loaded()), error=error.message)
+    else:
+        try:
+            st.session_state[SLOT] = Loaded(file.name, data.read(downloads.content(file), file.name))
+            _open_anew()
+        except HeadlightError as error:
+            st.session_state[SLOT] = replace(loaded, error=error.message)
 
 
 def _forget() -> None:
