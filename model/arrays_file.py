@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy.lib import format as npy
 
-from model.errors import DataError, Message
+from model.errors import DataError, Message, said
 
 Array = npt.NDArray[Any]
 
@@ -115,15 +115,18 @@ def reason(error: BaseException) -> str:
     """Why a file could not be read, as a part of a sentence: what our own checks say, else what kind of fault it is."""
     match error:
         case zipfile.BadZipFile():
-            text = "it is no .npz file, or not all of it is there"
+            return said("it is not an .npz file, or is incomplete")
         case KeyError(args=(str(name),)):
-            text = f"it lacks {name.removesuffix(' is not a file in the archive')}"
+            return said("it lacks {name}", name=_cut(name.removesuffix(" is not a file in the archive")))
         case OSError(strerror=str(strerror)):
-            text = strerror
+            return _cut(strerror)
         case ValueError() if not isinstance(error, UnicodeError) and str(error):
-            text = str(error)
+            return _cut(str(error))
         case _:
-            text = "what it holds is not as Headlight writes it"
+            return said("what it holds is not as Headlight writes it")
+
+
+def _cut(text: str) -> str:
     text = text.encode("utf-8", errors="replace").decode()
     return text if len(text) <= 200 else f"{text[:200]} …"
 

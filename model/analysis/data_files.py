@@ -32,7 +32,7 @@ class LineError(DataError):
     """One line of a data file is not as it should be; `reason` says why, without file and line."""
 
     def __init__(self, path: Path, number: int, reason: str) -> None:
-        super().__init__("{path}, line {number}: {reason}.", path=path, number=number, reason=reason)
+        super().__init__(said("{path}, line {number}: {reason}.", path=path, number=number, reason=reason))
         self.number, self.reason = number, reason
 
 

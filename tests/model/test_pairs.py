@@ -138,7 +138,7 @@ def test_a_list_of_arrays_that_is_hidden_from_the_bound_is_refused() -> None:
         archive.comment = b"x" * 30
     second = content[:-22] + b"PK\x06\x07" + bytes(16) + content[-22:]
     for hidden in (commented.getvalue(), second, content[:-1], b""):
-        assert wrong_with(hidden) == "it is no .npz file, or not all of it is there"
+        assert wrong_with(hidden) == "it is not an .npz file, or is incomplete"
 
 
 @pytest.mark.parametrize(

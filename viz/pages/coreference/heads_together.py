@@ -267,7 +267,7 @@ def _bleu(reader: "Chooser", chosen: "Sequence[HeadName]", of_set: Sequence[Ques
     file = downloads.field(_("Sentence pairs, UTF-8"), key="cause-pairs", megabytes=LARGEST)
     if file is None:
         return
-    pairs = causes.uploaded_pairs(downloads.content(file, LARGEST))
+    pairs = causes.uploaded_pairs(downloads.content(file, LARGEST), file.name)
     if not chosen:
         frame.note("First choose heads to switch off.")
         return

@@ -183,8 +183,8 @@ def rank_correlation(first: Float[np.ndarray, "*shape"], second: Float[np.ndarra
     return later.head_metrics.rank_correlation(first, second)
 
 
-def uploaded_pairs(content: bytes) -> "tuple[SentencePair, ...]":
-    """The first `MOST_PAIRS` pairs of a text file, English TAB German.
+def uploaded_pairs(content: bytes, name: str) -> "tuple[SentencePair, ...]":
+    """The first `MOST_PAIRS` pairs of a text file called `name`, English TAB German.
 
     Raises a DataError if it is not UTF-8, or a line is not two texts with a tab between them.
     """
@@ -194,7 +194,7 @@ def uploaded_pairs(content: bytes) -> "tuple[SentencePair, ...]":
         raise DataError(
             "Expected a text file in UTF-8, one pair per line: a sentence, a tab, its German translation."
         ) from error
-    return tuple(parse_pairs(lines, said("The file"), MOST_PAIRS))
+    return tuple(parse_pairs(lines, name, MOST_PAIRS))
 
 
 def bleu_change(
