@@ -153,8 +153,3 @@ def content(trace: "Trace") -> bytes:
 def has_weights(trace: "Trace") -> bool:
     """Whether `content` holds the weights; queries, keys and values, from which they follow, it always holds."""
     return later.trace_file.weight_bytes(trace) <= MAX_WEIGHT_BYTES
-
-
-def size(trace: "Trace") -> int:
-    """About how many bytes `content` will return."""
-    return later.trace_file.expected_bytes(trace) + (later.trace_file.weight_bytes(trace) if has_weights(trace) else 0)

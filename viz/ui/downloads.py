@@ -19,7 +19,6 @@ from viz.selection.fields import MAX_TEXT_IN_URL
 from viz.selection.selection import Section, Selection
 from viz.server import limits
 from viz.text.messages import _, language, said, shown, speaking
-from viz.text.written import byte_count
 from viz.ui import controls, terms
 from viz.ui.snippets import Views
 
@@ -31,16 +30,12 @@ _TOO_LONG: Final = said("The sentence is too long for the URL and is not part of
 
 
 class Offer(NamedTuple):
-    """A file: what the button says, what is in it, how it is made, its name and about its size in bytes.
-
-    The size is 0 where it is known only once the file is made.
-    """
+    """A file: what the button says, what is in it, how it is made, and its name."""
 
     label: str
     inside: str
     make: Callable[[], bytes]
     name: str
-    size: int
 
 
 def show_offers(offers: Iterable[Offer]) -> None:
@@ -50,10 +45,10 @@ def show_offers(offers: Iterable[Offer]) -> None:
             show_offer(*offer)
 
 
-def show_offer(label: str, inside: str, make: Callable[[], bytes], name: str, size: int) -> None:
+def show_offer(label: str, inside: str, make: Callable[[], bytes], name: str) -> None:
     """The button of an `Offer`; nothing is made before it is pressed."""
     st.download_button(
-        _("{label} (about {size})", label=shown(label), size=byte_count(size)) if size else shown(label),
+        shown(label),
         # Who makes it, once the button is pressed, is no page run.
         partial(_made_in, language(), make),
         name,

@@ -145,25 +145,16 @@ def num_weights(trace: "Trace", site: str) -> int:
 def all_heads(trace: "Trace", site: str) -> bytes:
     """Every weight of every head of a site, one a row; `query_token` is the token that the query stands for."""
     titles = ("layer", "head", "query_position", "query", "query_token", "key_position", "key_token", "weight")
-    return table(titles, _weights(trace, site, every=1))
+    return table(titles, _weights(trace, site))
 
 
-def all_heads_bytes(trace: "Trace", site: str) -> int:
-    """About how large `all_heads` is, from one head in eight."""
-    heads = sum(inputs.num_heads for inputs in trace.inputs[site])
-    sample = len(table((), _weights(trace, site, every=8)))
-    read = sum(len(range(0, inputs.num_heads, 8)) for inputs in trace.inputs[site])
-    return round(sample * heads / read)
-
-
-def _weights(trace: "Trace", site: str, every: int) -> Iterator[Row]:
-    """The rows of one head of each layer in so many."""
+def _weights(trace: "Trace", site: str) -> Iterator[Row]:
     sides = zip(trace.row_names(site), _named_by(trace, site), strict=True), trace.axis_names(site)[1]
     queries = [(row, (cell(name), cell(token))) for row, (name, token) in enumerate(sides[0])]
     keys = list(enumerate(map(cell, sides[1])))
     for layer in range(len(trace.inputs[site])):
         of_layer = trace.weights(site, layer).numpy()
-        for head, weights in list(enumerate(of_layer))[::every]:
+        for head, weights in enumerate(of_layer):
             for (query, name), row in zip(queries, digits(weights), strict=True):
                 for (key, key_token), weight in zip(keys, row, strict=True):
                     yield layer, head, query, *name, key, key_token, weight

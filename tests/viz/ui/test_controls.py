@@ -75,7 +75,7 @@ def test_a_file_is_made_in_the_language_of_the_page_that_offers_it(monkeypatch: 
 
     monkeypatch.setattr(st, "download_button", button)
     with speaking("zh"):
-        downloads.show_offer("Page", "all of it", lambda: language().encode(), "page.html", 2)
+        downloads.show_offer("Page", "all of it", lambda: language().encode(), "page.html")
     assert language() == "en"
     assert offered[0]() == b"zh"
 

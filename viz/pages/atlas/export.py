@@ -54,7 +54,6 @@ def files(atlas: "Atlas") -> None:
         _("What each head does, with intervals, on one page that opens offline."),
         lambda: report.report(atlas, model).encode(),
         f"{file_name('atlas')}.html",
-        0,
     )
     controls.table_button(
         _("All distances between heads of this attention (CSV)"),

@@ -11,9 +11,7 @@ from html import escape
 from math import exp
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
 import streamlit as st
-from jaxtyping import Float
 
 from model.errors import TraceError
 from viz.access import attention, blocks, models, traces
@@ -24,7 +22,6 @@ from viz.pages.attention.why import tab, testing
 from viz.pages.attention.why.asked import asked_cell
 from viz.pictures.focus import any_head
 from viz.pictures.offline import Drawing, Part, all_heads, text_page
-from viz.pictures.tiles.codes import GridSpec
 from viz.selection import state
 from viz.selection.choices import ALL_HEADS, Common
 from viz.text import messages, written
@@ -45,10 +42,6 @@ _CANDIDATES: Final = 3
 
 #: Of a smaller attention every head can be opened on the page: bytes of all exact weights.
 _MOST_BYTES: Final = 4_000_000
-#: Bytes of a float32 number.
-_RAW: Final = 4
-#: About the bytes of a table for each number of a matrix, head, key, token and number of a position.
-_NUMBER, _HEAD, _KEY, _TOKEN, _COMPONENT = 14, 130, 60, 24, 11.5
 
 _STYLE: Final = """
 .note { font-size: 0.9rem; opacity: 0.8; max-width: 75ch; }
@@ -79,35 +72,10 @@ class OpenView:
 
 def view_page(trace: "Trace", view: OpenView, *, checkpoint: str, digest: str) -> bytes:
     """The file; `digest` tells the checkpoint from any other."""
-    weights = blocks.weights_of(trace, view.site)
-    return _page(trace, view, weights, (view.layer, view.head), weights.nbytes > _MOST_BYTES, (checkpoint, digest))
-
-
-def page_bytes(trace: "Trace", view: OpenView, *, checkpoint: str, digest: str) -> int:
-    """About how large the file is: what each head adds to an empty page, and what tiles are expected to take."""
-    rows, keys, _axes = blocks.sides_of(trace, view.site)
-    shape, of_layers = (len(rows), len(keys)), [inputs.num_heads for inputs in trace.inputs[view.site]]
-    heads, tiles = sum(of_layers), GridSpec.of((len(of_layers), max(of_layers), *shape))
-    only_opened = _RAW * heads * shape[0] * shape[1] > _MOST_BYTES
-    one, two = (
-        len(_page(trace, view, np.zeros((1, count, *shape), np.float32), (0, 0), only_opened, (checkpoint, digest)))
-        for count in (1, 2)
-    )
-    return one + (heads - 1) * (two - one) + round(tiles.expected_bytes * 4 / 3)
-
-
-def _page(
-    trace: "Trace",
-    view: OpenView,
-    weights: Float[np.ndarray, "layer head query key"],
-    opened: tuple[int, int],
-    only_opened: bool,
-    origin: tuple[str, str],
-) -> bytes:
+    weights, opened = blocks.weights_of(trace, view.site), (view.layer, view.head)
     rows, keys, axes = blocks.sides_of(trace, view.site)
-    grid = all_heads(
-        weights, rows, keys, view.site_label, opened, only_opened=only_opened, focus=any_head(view.site, axes)
-    )
+    only_opened, focus = weights.nbytes > _MOST_BYTES, any_head(view.site, axes)
+    grid = all_heads(weights, rows, keys, view.site_label, opened, only_opened=only_opened, focus=focus)
     drawn = [grid, *(Drawing([part], 1, trace.text) for part in view.over_source)]
     body = "".join(
         (
@@ -121,7 +89,7 @@ def _page(
             ),
             *(f'<div id="picture-{number}"></div>' for number in range(len(drawn))),
             _decoding(trace) if trace.steps else "",
-            _origin(view, *origin),
+            _origin(view, checkpoint, digest),
             "</main>",
         )
     )
@@ -223,17 +191,16 @@ def _tables_of_weights(trace: "Trace", site: str, layer: int, head: int) -> list
     )
     if queries * keys <= trace_tables.MAX_HEAD_NUMBERS:
         make = partial(trace_tables.open_head, trace, site, layer, head)
-        offer = _csv(trace, label, inside, make, head_name(site, layer, head), _NUMBER * queries * keys)
+        offer = _csv(trace, label, inside, make, head_name(site, layer, head))
     else:
         make = partial(trace_tables.open_head_array, trace, site, layer, head)
         name = f"{file_name(head_name(site, layer, head), sentence=trace.text)}.npy"
         inside = _("{queries:,} × {keys:,} weights for numpy.load: too many for a table", queries=queries, keys=keys)
-        offer = Offer(label, inside, make, name, _RAW * queries * keys)
+        offer = Offer(label, inside, make, name)
     downloads = [offer, *_as_shown(trace, site, layer, head)]
     if models.abilities(state.current().model).has("scores"):
         downloads.append(_row(trace, site, layer, head))
     inside = _("entropy, mean distance and the other metrics that tiles can show: one row per head")
-    heads = sum(inputs.num_heads for inputs in trace.inputs[site])
     # A file is made in a thread without a session: what is chosen is asked here.
     sinks = state.current().common.sinks
     downloads.append(
@@ -243,14 +210,12 @@ def _tables_of_weights(trace: "Trace", site: str, layer: int, head: int) -> list
             inside,
             lambda: trace_tables.metrics(attention.head_metrics(trace, site, sinks=sinks)),
             f"{site} metrics",
-            _HEAD * heads,
         )
     )
     if count <= trace_tables.MAX_ROWS:
         inside = _("{count:,} weights, one per row: layer, head, query, key, weight", count=count)
         of_heads = partial(trace_tables.all_heads, trace, site)
-        size = trace_tables.all_heads_bytes(trace, site)
-        downloads.append(_csv(trace, _("All heads"), inside, of_heads, f"{site} all heads", size))
+        downloads.append(_csv(trace, _("All heads"), inside, of_heads, f"{site} all heads"))
     return downloads
 
 
@@ -276,7 +241,7 @@ def _as_shown(trace: "Trace", site: str, layer: int, head: int) -> list[Offer]:
         )
     make = partial(trace_tables.matrix, values, opened.queries.labels, opened.keys.labels)
     name = f"{head_name(site, layer, head)} {common.measure} {between}"
-    return [_csv(trace, _("Current view"), inside, make, name, _NUMBER * values.size)]
+    return [_csv(trace, _("Current view"), inside, make, name)]
 
 
 def _row(trace: "Trace", site: str, layer: int, head: int) -> Offer:
@@ -302,19 +267,15 @@ def _row(trace: "Trace", site: str, layer: int, head: int) -> Offer:
             attention.derived_row(trace, site, layer, head, row, scaled=scaled, masked=masked), keys
         ),
         f"{head_name(site, layer, head)} row{row + 1}",
-        _KEY * len(keys),
     )
 
 
 def _tables_of_sentence(trace: "Trace") -> list[Offer]:
-    sides = {"source": len(trace.source_tokens), "target": len(trace.target_tokens)}
     inside = _("tokens of both sides, with their ids")
-    make: Callable[[], bytes] = partial(trace_tables.tokens, trace)
-    offers = [_csv(trace, _("Tokens"), inside, make, "tokens", _TOKEN * sum(sides.values()))]
+    offers = [_csv(trace, _("Tokens"), inside, partial(trace_tables.tokens, trace), "tokens")]
     if trace.steps:
         inside = _("token of each step, its probability, entropy and candidates")
-        make = partial(trace_tables.steps, trace)
-        offers.append(_csv(trace, _("Decoding"), inside, make, "decoding", len(make())))
+        offers.append(_csv(trace, _("Decoding"), inside, partial(trace_tables.steps, trace), "decoding"))
     reader = models.reader(state.current().model)
     if "positional encodings" in reader.abilities.lacks:
         return offers
@@ -327,9 +288,7 @@ def _tables_of_sentence(trace: "Trace") -> list[Offer]:
         d_model = reader.parts.table(stack).size(1)
         inside = _("the encoding added to each token, {d_model} dimensions", d_model=d_model)
         make = partial(_positions, reader, trace, stack, tokens)
-        offers.append(
-            _csv(trace, label, inside, make, f"positional encoding {side}", round(_COMPONENT * d_model * len(tokens)))
-        )
+        offers.append(_csv(trace, label, inside, make, f"positional encoding {side}"))
     return offers
 
 
@@ -337,8 +296,8 @@ def _positions(reader: "Reader", trace: "Trace", stack: "Stack", tokens: Sequenc
     return trace_tables.positional_encoding(tokens, reader.parts.beginning(trace, stack).positional.numpy())
 
 
-def _csv(trace: "Trace", label: str, inside: str, make: Callable[[], bytes], name: str, size: int) -> Offer:
-    return Offer(label, inside, make, f"{file_name(name, sentence=trace.text)}.csv", size)
+def _csv(trace: "Trace", label: str, inside: str, make: Callable[[], bytes], name: str) -> Offer:
+    return Offer(label, inside, make, f"{file_name(name, sentence=trace.text)}.csv")
 
 
 def _offer_page(trace: "Trace", common: Common) -> None:
@@ -359,26 +318,26 @@ def _offer_page(trace: "Trace", common: Common) -> None:
     link = downloads.link(state.current().changed(attention_tab=ALL_HEADS), "attention")
     checkpoint, digest = models.identity(state.current().model)
     shown_head, reader = Common(site=site, layer=layer, head=head), models.reader(state.current().model)
-    drawn = (panel.part(trace, reader, shown_head, None) for panel in PANELS if site == written.CROSS)
-    parts = [part for part in drawn if part is not None]
-    view = OpenView(site, written.label(site), layer, head, link, lines, parts)
-    make = partial(view_page, trace, view, checkpoint=checkpoint, digest=digest)
+
+    def make() -> bytes:
+        drawn = (panel.part(trace, reader, shown_head, None) for panel in PANELS if site == written.CROSS)
+        parts = [part for part in drawn if part is not None]
+        view = OpenView(site, written.label(site), layer, head, link, lines, parts)
+        return view_page(trace, view, checkpoint=checkpoint, digest=digest)
+
     name = f"{file_name(head_name(site, layer, head), sentence=trace.text)}.html"
     inside = _("sentence, open head, all heads, decoding: one file that opens anywhere, offline")
-    size = page_bytes(trace, view, checkpoint=checkpoint, digest=digest)
-    show_offer(_("HTML page"), inside, make, name, size)
+    show_offer(_("HTML page"), inside, make, name)
 
 
 def _offer_arrays(trace: "Trace") -> None:
     st.markdown(_("**The whole trace**"))
     name = f"{file_name('trace', sentence=trace.text)}.npz"
-    size = traces.size(trace)
     has_weights = traces.has_weights(trace)
     inside = _("queries, keys and values of all attentions, with the tokens and steps")
     if has_weights:
         inside = _("all weights, queries, keys and values of all attentions, with the tokens and steps")
-    make = partial(traces.content, trace)
-    show_offer(_("NumPy arrays"), inside, make, name, size)
+    show_offer(_("NumPy arrays"), inside, partial(traces.content, trace), name)
     if has_weights:
         frame.caption(
             "`numpy.load(file)` reads the file without Headlight and without pickle. `{site}/weights` is `[layer, "

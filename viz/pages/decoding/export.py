@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from model import BeamTree, SampledTranslation, Trace
     from model.decoding.logit_lens import LogitLens
 
-#: Bytes, about, of a token of a branch, and of what a beam compares in a step per its width.
-TOKEN_BYTES, NODES_BYTES = 170, 740
-
 
 def files(trace: "Trace") -> None:
     """The tables, arrays and trees of the translation that is shown."""
@@ -43,7 +40,6 @@ def files(trace: "Trace") -> None:
         _("CSV: each step’s token, its probability, entropy and 20 candidates"),
         partial(trace_tables.steps, trace),
         f"{file_name('decoding', of_branch, sentence=trace.text)}.csv",
-        len(trace_tables.steps(trace)),
     )
     show_offer(
         _("NumPy arrays"),
@@ -57,7 +53,6 @@ def files(trace: "Trace") -> None:
         ),
         partial(traces.content, trace),
         f"{file_name('trace', of_branch, sentence=trace.text)}.npz",
-        traces.size(trace),
     )
     _offer_trees(trace, selection)
 
@@ -78,7 +73,6 @@ def _offer_trees(trace: "Trace", selection: Selection) -> None:
         ),
         lambda: branches(made, written(), text=trace.text, checkpoint=checkpoint, digest=digest),
         f"{file_name('branches', sentence=trace.text)}.json",
-        TOKEN_BYTES * (1 + len(made)) * len(trace.steps),
     )
     width, penalty = searches.beam_settings(selection.decoding)
     show_offer(
@@ -91,7 +85,6 @@ def _offer_trees(trace: "Trace", selection: Selection) -> None:
         ),
         partial(_beam, selection, checkpoint, digest),
         f"{file_name(f'beam{width}', sentence=trace.text)}.json",
-        NODES_BYTES * width * len(trace.steps),
     )
 
 

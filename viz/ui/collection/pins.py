@@ -57,7 +57,7 @@ def _show(kept: "Sequence[Pin]") -> None:
         views = [
             (pin, pin.selection.changed(folder=catalogue.folder_of(pin.selection.model.checkpoint))) for pin in kept
         ]
-        downloads.show_offer(_("HTML page"), inside, partial(_page_file, views), "headlight-collection.html", 0)
+        downloads.show_offer(_("HTML page"), inside, partial(_page_file, views), "headlight-collection.html")
 
 
 def _pin_button(kept: "Sequence[Pin]") -> None:

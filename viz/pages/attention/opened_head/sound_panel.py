@@ -160,7 +160,6 @@ def offer_word_times(trace: "Trace") -> None:
             inside,
             partial(word_times.as_file, trace, heads, selection.model.given_file, ending),
             f"{file_name('words', sentence=trace.text)}{ending}",
-            0,
         )
         for ending in word_times.endings()
     )

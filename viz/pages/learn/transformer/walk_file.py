@@ -46,8 +46,6 @@ FULL_BITS: Final = 23
 _FIRST_MARK, _MARKS = 0xE000, re.compile("[\ue000-\ue0ff]")
 _MOST_NUMBERS: Final = 256
 _NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
-#: Bytes of the scripts, and of a number: a float32, and a code of a strip, as base64 of what remains when compressed.
-_REST, _EXACT, _CODE = 40_000, 4.9, 1.1
 _STYLE: Final = ".note { font-size: 0.9rem; opacity: 0.8; max-width: 90ch; }"
 
 
@@ -74,7 +72,7 @@ def offer(trace: "Trace", reader: "Reader", place: WalkState) -> None:
     name = file_name("transformer", sentence=trace.text)
     inside = _("all five zoom levels, for every token, layer and head: one file that opens anywhere, offline")
     make = partial(page, trace, reader, place, name)
-    show_offer(_("HTML page"), inside, make, f"{name}.html", page_bytes(trace))
+    show_offer(_("HTML page"), inside, make, f"{name}.html")
 
 
 def why_not(trace: "Trace", reader: "Reader") -> str:
@@ -92,16 +90,6 @@ def why_not(trace: "Trace", reader: "Reader") -> str:
     if not all(map(_is_plain, _layers(trace))):
         return said("The page needs scores that are only dot products, as in the paper.")
     return ""
-
-
-def page_bytes(trace: "Trace") -> int:
-    """About how large the file is."""
-    layers = list(_layers(trace))
-    exact = sum(each.query.numel() + each.key.numel() + each.value.numel() for each in layers)
-    heads = sum(each.num_heads * each.query.size(1) for each in layers)
-    first, *_others = layers
-    width = first.query.size(2) * first.num_heads
-    return _REST + round(_EXACT * exact + _CODE * 2.2 * heads * width)
 
 
 def projections_are_smaller(traces: Sequence["Trace"]) -> bool:
