@@ -10,8 +10,8 @@ from typing import Final
 import streamlit as st
 
 from viz.selection import url
-from viz.selection.selection import FIELDS, PAGES, Selection
-from viz.text.messages import _, shown
+from viz.selection.selection import FIELDS, Selection
+from viz.text.messages import _, said, shown
 from viz.text.written import head_label
 
 _KEPT: Final = "selection/notices"
@@ -69,23 +69,18 @@ def answer(sentence: str) -> None:
 
 
 def asked(params: Mapping[str, str], selection: Selection) -> None:
-    """Note what an address asks for, of which `selection` is what could be read."""
-    kept, named = _all(), url.choices(url.renamed(params))
-    kept.page = None
-    kept.asked = {name: (selection.value(name), _as_asked(params, name)) for name in named}
-    tell(*(_Replaced(_as_asked(params, name), name) for name in url.unreadable(params)))
+    """Note what a new address asks for, of which `selection` is what could be read; what was told before is over."""
+    kept, now = _all(), url.renamed(params)
+    kept.page, kept.told = None, {}
+    kept.asked = {name: (selection.value(name), _as_asked(params, name)) for name in url.choices(now)}
+    tell(*(_Replaced(_as_asked(params, name), name) for name in url.unreadable(now)))
+    message = "The URL has “{asked}”, which Headlight does not know; it is ignored."
+    tell(*(said(message, asked=_cut(f"{param}={now[param]}")) for param in url.unknown(now)))
 
 
 def replace(names: Iterable[str], selection: Selection) -> None:
     """Tell that values which the address asked for, and which still hold, do not exist."""
     tell(*(_Replaced(_all().asked[name][1], name) for name in names if is_asked(name, selection)))
-
-
-def led_on() -> None:
-    """Tell nothing of the tab that an old address asks for: its view is opened on another page."""
-    kept, tabs = _all(), {page.tab for page in PAGES.values()}
-    of_tabs = [told for told in kept.told if isinstance(told, _Replaced) and told.name in tabs]
-    kept.told = {told: how for told, how in kept.told.items() if told not in of_tabs}
 
 
 def is_asked(name: str, selection: Selection) -> bool:
@@ -109,9 +104,9 @@ def end(chosen: Mapping[str, object]) -> None:
     kept.told = {told: chosen if how is None else how for told, how in kept.told.items()}
 
 
-def are_new() -> bool:
-    """Whether something was told since the last run came to its end."""
-    return None in _all().told.values()
+def are_others(chosen: Mapping[str, object]) -> bool:
+    """Whether a run would begin or end to tell something, when this is chosen."""
+    return any(how != chosen for how in _all().told.values())
 
 
 def sentences(selection: Selection) -> list[str]:
@@ -120,11 +115,11 @@ def sentences(selection: Selection) -> list[str]:
 
 
 def _as_asked(params: Mapping[str, str], name: str) -> str:
-    """A part of an address, as a person can find it there."""
-    param = FIELDS[name].param
-    if name in ("layer", "head") and "L" in params.get("head", ""):
-        param = "head"
-    return _cut(f"{param}={params.get(param, '')}")
+    """The part of an address that asks for a choice, maybe by a name that it had, as a person can find it there."""
+    param, now = FIELDS[name].param, url.renamed(params)
+    without = {part: url.renamed({key: params[key] for key in params if key != part}) for part in params}
+    part = next((part for part, others in without.items() if others.get(param) != now[param]), param)
+    return _cut(f"{part}={params.get(part, now[param])}")
 
 
 def _cut(text: str) -> str:

@@ -7,138 +7,24 @@
 The `Selection` is what holds; a widget only shows one of its fields and hands back a change through `take`. So a choice
 survives a change of page, a link opens the same view again, and a wrong value in a link becomes the default.
 
-What a person chose is kept choice by choice, to be undone and done again, and with it the sentences that they read. A
-change that a page makes by itself is not a choice: what it proposes is left out, and what it corrects when it opens
-becomes part of the choice that led there (`History.absorbed`). The browser's Back and Forward are none either: they
-move along the choices, as undo does (`History.led_to`).
+What a person chose is kept choice by choice (`viz.selection.history`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from time import monotonic
-from typing import Any, Final, Self, TypeVar
+from typing import Any, Final, TypeVar
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.util import calc_hash
 
 from viz.selection import catalogue, notices, url
-from viz.selection.selection import FIELDS, SECTIONS, Section, Selection
-from viz.selection.url import choices, is_seen, parse, to_params
+from viz.selection.history import WAYS, History, changed_fields, chosen_values, remembered
+from viz.selection.selection import FIELDS, PAGES, SECTIONS, Section, Selection
+from viz.selection.url import choices, parse, to_params
 from viz.server.widgets import is_in_browser, sent
 from viz.text import messages
-
-MAX_CHOICES: Final = 50
-MAX_SENTENCES: Final = 20
-#: Changes of one number that follow one another faster are one choice: a slider that moves, a film that plays.
-SECONDS: Final = 1.5
-#: Numbers that name what a person clicks, one after the other.
-_CLICKED: Final = frozenset({"layer", "head", "token", "key_token"})
-#: The words of other pages that a step chooses.
-_OF_STEP: Final = frozenset({"from_words", "to_words", "token", "key_token"})
-#: Ways to look at a page, and no choices on it.
-WAYS: Final = ("presented", "screen", "story", "language", "collection", "pin")
-_LEFT_OUT: Final = {*WAYS} | {field.chosen_in for field in FIELDS.values()}
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """What held after a choice."""
-
-    selection: Selection  #: all of it
-    page: str  #: on which it was made
-    seconds: float  #: when, by any clock
-
-
-@dataclass(frozen=True, slots=True)
-class History:
-    """The choices, of which the one at `at` holds; those after it were undone. There is always one, the beginning."""
-
-    choices: tuple[Choice, ...]
-    at: int = 0
-
-    @classmethod
-    def begun(cls, selection: Selection, page: str) -> Self:
-        """The history of a session that opens with this selection."""
-        return cls((Choice(selection, page, 0.0),))
-
-    @property
-    def now(self) -> Choice:
-        """The choice that holds."""
-        return self.choices[self.at]
-
-    def noted(self, selection: Selection, page: str, seconds: float) -> Self:
-        """With what holds now, if a person changed it: what had been undone is gone then."""
-        changed = _changed(self.now.selection, selection)
-        if not changed:
-            return self
-        past = self.choices[: self.at + 1]
-        if self.at and _goes_on(self.choices[self.at - 1].selection, self.now, changed, seconds):
-            past = past[:-1]
-        choices = (*past, Choice(selection, page, seconds))[-MAX_CHOICES:]
-        return replace(self, choices=choices, at=len(choices) - 1)
-
-    def absorbed(self, selection: Selection) -> Self:
-        """With what a page made of the choice that holds."""
-        if not _changed(self.now.selection, selection):
-            return self
-        choices = list(self.choices)
-        choices[self.at] = replace(self.now, selection=selection)
-        return replace(self, choices=tuple(choices))
-
-    def led_to(self, selection: Selection, page: Section) -> Self:
-        """With the nearest choice after which the page looked the same, if any; what was chosen on other pages stays.
-
-        So the browser's Back and Forward go along the choices.
-        """
-        same = [
-            at
-            for at, choice in enumerate(self.choices)
-            if not any(is_seen(selection, name, page) for name in _changed(choice.selection, selection))
-        ]
-        if not same:
-            return self
-        return replace(self, at=min(same, key=lambda at: abs(at - self.at))).absorbed(selection)
-
-    def moved(self, by: int) -> Self:
-        """So many choices undone (below 0) or done again, as far as there are any."""
-        return replace(self, at=min(max(0, self.at + by), len(self.choices) - 1))
-
-    def page_from(self, before: Self) -> str:
-        """The page on which the choice was made that has been undone, or done again, since `before`: another place."""
-        return self.choices[self.at if self.at > before.at else self.at + 1].page
-
-
-def remembered(sentences: tuple[str, ...], text: str) -> tuple[str, ...]:
-    """The sentences of a session with one more, the newest first, each once."""
-    if not text.strip():
-        return sentences
-    return (text, *(other for other in sentences if other != text))[:MAX_SENTENCES]
-
-
-def _goes_on(before: Selection, last: Choice, changed: set[str], seconds: float) -> bool:
-    """Whether a change of these fields goes on with the last choice, before which `before` held."""
-    changed, by_last = (
-        names - _OF_STEP if "step" in names else names for names in (changed, _changed(before, last.selection))
-    )
-    are_moved = all(FIELDS[name].kind in (int, int | None) and name not in _CLICKED for name in changed)
-    is_one = len(changed) == 1 and by_last == changed
-    return are_moved and is_one and seconds - last.seconds < SECONDS
-
-
-def _changed(before: Selection, after: Selection) -> set[str]:
-    """The choices in which they differ; what a page proposes does not count."""
-    first, second = _chosen(before), _chosen(after)
-    return {name for name in first.keys() | second.keys() if first.get(name) != second.get(name)}
-
-
-def _chosen(selection: Selection) -> Mapping[str, object]:
-    return {
-        name: selection.value(name)
-        for name, field in FIELDS.items()
-        if name not in _LEFT_OUT and (not field.chosen_in or selection.value(field.chosen_in))
-    }
-
 
 Value = TypeVar("Value")
 
@@ -212,7 +98,7 @@ def begin(checkpoints: Sequence[str]) -> None:
 
 def _view() -> Mapping[str, object]:
     """What a person has chosen, and the page on which they are."""
-    return {**_chosen(current()), "": _section()}
+    return {**chosen_values(current()), "": _section()}
 
 
 def _section() -> Section:
@@ -258,9 +144,10 @@ def change(**values: object) -> None:
 
 
 def correct(**values: object) -> None:
-    """Change what does not exist here to what does; what the address asked for is told (`notices`)."""
-    notices.replace([name for name, value in values.items() if value != current().value(name)], current())
-    change(**values)
+    """Change what does not exist here to what does, where that is another; what the address asked for is told."""
+    lacking = {name: value for name, value in values.items() if value != current().value(name)}
+    notices.replace(lacking, current())
+    change(**lacking)
 
 
 def drop_asked(**is_lacking: bool) -> None:
@@ -272,9 +159,8 @@ def drop_asked(**is_lacking: bool) -> None:
 def fit(shapes: Mapping[str, tuple[int, int]]) -> None:
     """Fit the attention, the layer and the head to the model, as `Selection.for_model`."""
     fitted, chosen = current().for_model(shapes), current().common.head_chosen
-    lacking = [name for name in ("site", "layer", "head") if fitted.value(name) != current().value(name)]
-    if lacking:
-        correct(**{name: fitted.value(name) for name in lacking}, head_chosen=chosen)
+    correct(**{name: fitted.value(name) for name in ("site", "layer", "head")})
+    change(head_chosen=chosen)
 
 
 def choose(**values: object) -> None:
@@ -381,11 +267,10 @@ def end() -> None:
     st.session_state[_ENDED] = st.session_state.get(_RUN, 0)
 
 
-def is_whole_run_over() -> bool:
-    """Whether the last run of the whole page came to its end, so that this is one of a part of it."""
-    run: int = st.session_state.get(_RUN, 0)
-    ended: int = st.session_state.get(_ENDED, 0)
-    return run == ended
+def must_tell() -> bool:
+    """Whether this run, of a part of the page alone, told something or ended what was told, which is shown outside."""
+    is_of_part = st.session_state.get(_RUN, 0) == st.session_state.get(_ENDED, 0)
+    return is_of_part and notices.are_others(_view())
 
 
 def publish() -> None:
@@ -402,7 +287,7 @@ def can_redo() -> bool:
     history = _past().history
     if history is None or history.at + 1 == len(history.choices):
         return False
-    return not _changed(history.now.selection, current())
+    return not changed_fields(history.now.selection, current())
 
 
 def _past() -> _Past:
@@ -474,8 +359,10 @@ def page_wanted(page: str) -> str | None:
     asked = st.session_state.pop(_ASKED, None)
     if asked is not None and (now := url.moved(page, asked)) is not None:
         past.wanted, params = now
-        notices.led_on()
         put(current().changed(**choices(params)))
+        # Its tab is gone; all else is asked of the page to which it leads.
+        tabs = {FIELDS[page.tab].param for page in PAGES.values()}
+        notices.asked({**{name: asked[name] for name in asked.keys() - tabs}, **params}, current())
         past.begun = current()
     wanted, past.wanted = past.wanted, None
     if wanted is not None and wanted != page:

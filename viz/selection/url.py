@@ -228,9 +228,14 @@ def choices(params: Mapping[str, str]) -> dict[str, object]:
 
 def unreadable(params: Mapping[str, str]) -> list[str]:
     """The names of the choices that parameters name, of which what they say cannot be read."""
-    known = renamed(params)
-    read = choices(known)
-    return [name for name, field in FIELDS.items() if field.in_address and field.param in known and name not in read]
+    read = choices(params)
+    return [name for name, field in FIELDS.items() if field.in_address and field.param in params and name not in read]
+
+
+def unknown(params: Mapping[str, str]) -> list[str]:
+    """Those of the parameters that no choice has, nor had."""
+    known = {field.param for field in FIELDS.values() if field.in_address} | {name for _page, name, _value in _MOVED}
+    return [param for param in params if param not in {*known, "training"}]
 
 
 def to_params(selection: Selection, page: Section) -> dict[str, str]:

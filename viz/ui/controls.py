@@ -133,8 +133,7 @@ def token(field: str, label: str, labels: Mapping[int, str], *, shown: int) -> i
 def slider(field: str, label: str, low: int, high: int) -> int:
     """A whole number from `low` to `high`; one beyond, from a link or another sentence, becomes the nearest."""
     value = min(max(state.value(field, int), low), high)
-    if value != state.value(field, int):
-        state.correct(**{field: value})
+    state.correct(**{field: value})
     chosen = st.slider(text_shown(label), low, high, **state.bound(field))
     return int(chosen)
 

@@ -239,8 +239,7 @@ def fragment(show: Callable[Given, None]) -> Callable[Given, None]:
             st.rerun()
         with limits.at_work(), errors_shown(), limits.limited():
             draw()
-        if notices.are_new() and state.is_whole_run_over():
-            # They are shown outside of this part.
+        if state.must_tell():
             st.rerun()
         state.publish()
         present.draw()

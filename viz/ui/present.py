@@ -24,6 +24,7 @@ from streamlit.delta_generator import DeltaGenerator
 from viz.pictures.page_tools import AskedPlace, HeadPlace, head_tools, present_steps
 from viz.selection import catalogue, state, url
 from viz.selection.choices import ALL_HEADS, WHY
+from viz.selection.history import WAYS
 from viz.selection.selection import PAGES, SECTIONS, Section
 from viz.selection.url import to_params
 from viz.server.opening_page.first_picture import STORY_CLOSED, STORY_COOKIE
@@ -85,7 +86,7 @@ def _count(pin: url.Pin) -> int:
 
 def open_pin(pin: url.Pin, number: int = 0, screen: int = 0) -> None:
     """Open a view of the collection; `number`: which one of those that are presented, counted from 1."""
-    kept = {name: state.current().value(name) for name in (*state.WAYS, "pins")}
+    kept = {name: state.current().value(name) for name in (*WAYS, "pins")}
     state.put(pin.selection.changed(**kept | {"screen": screen, "pin": number}))
     state.want_page(PAGES[pin.page].address)
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -95,13 +95,14 @@ def tell_missing(names: list[str]) -> None:
     if not missing:
         return
     shown = missing if len(missing) <= 100 else missing[:100] + " …"
-    asks = _("The URL names the model “{name}”, which is not on the list.", name=shown)
-    instead = _("The model shown is “{name}”.", name=names[0]) if names else ""
+    asks = said("The URL names the model “{name}”, which is not on the list.", name=shown)
+    instead = [said("The model shown is “{name}”.", name=name) for name in names[:1]]
     if catalogue.can_add():
-        offered = _("If you have its folder, add it on the left under “Add a model”.")
+        offered = said("If you have its folder, add it on the left under “Add a model”.")
     else:
-        offered = _("This server is shared and opens only the models on its list.")
-    notices.tell(messages.in_a_row((asks, instead, offered)))
+        offered = said("This server is shared and opens only the models on its list.")
+    row = (asks, *instead, offered)
+    notices.tell(reduce(lambda before, last: said("{before} {sentence}", before=before, sentence=last), row))
 
 
 _BETWEEN_WORDS: Final = re.compile(r"[^a-z0-9]+")

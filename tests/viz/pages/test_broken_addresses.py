@@ -24,9 +24,12 @@ _BROKEN: list[tuple[str, dict[str, str], str]] = [
     ("decoding", {}, "step=abc"),
     ("decoding", {}, "head=L1H99"),
     ("decoding", {}, "against=7"),
+    ("decoding", {}, "candidates=99"),
+    ("decoding", {}, "also=99"),
     ("coreference", {"other": "The cat sleeps."}, "head=L99H1"),
     ("coreference", {"other": "The cat sleeps."}, "token=999"),
     ("coreference", {"other": "The cat sleeps."}, "other_token=999"),
+    ("coreference", {"other": "The cat sleeps."}, "distractor=99"),
     ("coreference", {"lab": "Cause"}, "off=e99.99"),
     ("coreference", {"lab": "Cause"}, "step=999"),
     ("atlas", {}, "corpus_figure=nothing"),
@@ -40,6 +43,12 @@ _BROKEN: list[tuple[str, dict[str, str], str]] = [
     ("learn", {}, "answer=99"),
     ("learn", {"learn": "The Transformer"}, "token=999"),
     ("learn", {"learn": "The Transformer"}, "head=L99H99"),
+    ("learn", {"learn": "The Transformer"}, "dim=999"),
+    ("learn", {"learn": "The Transformer"}, "walk=99"),
+    ("learn", {"learn": "The Transformer"}, "map=99999"),
+    # A name that parameters had, and one that none has.
+    ("learn", {"learn": "The Transformer"}, "follow_token=999"),
+    ("model_card", {}, "colour=red"),
     ("model_card", {}, "about=Nothing"),
 ]
 

@@ -3,8 +3,8 @@
 import pytest
 
 from viz.selection.examples import EXAMPLES, examples_in, known_marks
+from viz.selection.history import MAX_CHOICES, MAX_SENTENCES, SECONDS, History, remembered
 from viz.selection.selection import FIELDS, Selection
-from viz.selection.state import MAX_CHOICES, MAX_SENTENCES, SECONDS, History, remembered
 from viz.text.marks import word_spans
 
 #: Every choice that is ever reset, away from its default.

@@ -85,7 +85,7 @@ def _distance(most: int) -> int:
     """How many tokens before its query each key stands; no choice, and 0, where scores do not depend on it."""
     if most < 1:
         return 0
-    controls.settle("distance", 0, most, _("Distance"))
+    controls.settle("distance", 0, most, said("Distance"))
     controls.number(
         "distance",
         _("Distance"),

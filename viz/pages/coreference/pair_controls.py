@@ -209,8 +209,9 @@ def _mark_both(texts: tuple[str, str], row: "DeltaGenerator", *, must_be_marked:
 
     They are on the page itself where they must be marked and some are missing.
     """
-    for sentence, text, fields in zip(NAMES, texts, (MARKS, OTHER_MARKS), strict=True):
-        _forget_unknown(sentence, len(word_spans(text)), fields)
+    for text, fields in zip(texts, (MARKS, OTHER_MARKS), strict=True):
+        marked, count = {field: state.current().value(field) for field in fields}, len(word_spans(text))
+        state.correct(**{field: None for field, word in marked.items() if isinstance(word, int) and word >= count})
     before = own_marks(texts)
     is_complete = all(None not in marks.positions for marks, _is_guess in before)
     is_guess = any(is_guess for _marks, is_guess in before)
@@ -281,21 +282,7 @@ def _mark_words(sentence: Message, text: str, fields: Sequence[str], shown: Mark
     words = [text[slice(*span)] for span in word_spans(text)]
     with st.container():
         for role, field, default in zip(MARKS, fields, shown.positions, strict=True):
-            _word(field, _role(role, sentence), words, default)
-
-
-def _role(role: str, sentence: Message) -> str:
-    return _("{role} in the {sentence}", role=ROLES[role].title, sentence=sentence)
-
-
-def _forget_unknown(sentence: Message, count: int, fields: Sequence[str]) -> None:
-    """Words that a sentence does not have are not marked."""
-    for role, field in zip(MARKS, fields, strict=True):
-        chosen = state.current().value(field)
-        if isinstance(chosen, int) and chosen >= count:
-            state.change(**{field: None})
-            message = "{role}: there is no word {chosen}; the sentence has {count} words."
-            notices.tell(said(message, role=_role(role, sentence), chosen=chosen + 1, count=count))
+            _word(field, _("{role} in the {sentence}", role=ROLES[role].title, sentence=sentence), words, default)
 
 
 def _keep_marks(guessed_marks: Sequence[tuple[Marks, bool]]) -> None:

@@ -171,11 +171,11 @@ def _take_preset() -> None:
 def _settings(vocab_size: int, slot: DeltaGenerator | None) -> None:
     """All that a sample depends on; a link's settings that cannot be are said on the page itself."""
     hundredths = controls.hundredths
-    controls.settle("num_samples", 1, MAX_SAMPLES, _("Number of samples"))
-    controls.settle("temperature", LEAST_TEMPERATURE, MOST_TEMPERATURE, _("Temperature"), hundredths)
-    controls.settle("top_k", 0, vocab_size, _("Top-k"))
-    controls.settle("top_p", LEAST_MASS, 100, _("Top-p"), hundredths)
-    controls.settle("sampling_seed", 0, controls.MAX_SEED, _("Seed"))
+    controls.settle("num_samples", 1, MAX_SAMPLES, said("Number of samples"))
+    controls.settle("temperature", LEAST_TEMPERATURE, MOST_TEMPERATURE, said("Temperature"), hundredths)
+    controls.settle("top_k", 0, vocab_size, said("Top-k"))
+    controls.settle("top_p", LEAST_MASS, 100, said("Top-p"), hundredths)
+    controls.settle("sampling_seed", 0, controls.MAX_SEED, said("Seed"))
     if slot is None:
         return
     with slot:

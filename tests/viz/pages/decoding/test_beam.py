@@ -107,6 +107,10 @@ def test_settings_that_do_not_exist_become_the_nearest_and_nothing_is_lost(app: 
     assert "node" not in app.query_params
     assert app.query_params["text"] == TEXT
     assert len(app.get("plotly_chart")) == 1
+    # Whole sentences, in the language that is read by now.
+    app.segmented_control(key="language").set_value("zh").run()
+    assert len(app.info) == len(said)
+    assert not [one.value for one in app.info if "width" in one.value or "penalty" in one.value.replace("penalty=", "")]
 
 
 def test_roles_rows_and_the_closest_rival_of_a_small_tree_are_those_worked_out_by_hand() -> None:

@@ -221,8 +221,8 @@ def _penalty_in_words() -> str:
 
 
 def _settings() -> None:
-    controls.settle("beam_size", 1, MAX_WIDTH, _("Beam width"))
-    controls.settle("length_penalty", 0, MAX_PENALTY, _("Length penalty"), controls.hundredths)
+    controls.settle("beam_size", 1, MAX_WIDTH, said("Beam width"))
+    controls.settle("length_penalty", 0, MAX_PENALTY, said("Length penalty"), controls.hundredths)
     with st.container(horizontal=True, gap="medium"):
         controls.whole_slider(
             "beam_size", _("Beam width"), 1, MAX_WIDTH, help_text=_("Number of hypotheses kept; 1 is greedy decoding.")

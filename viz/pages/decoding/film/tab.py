@@ -12,7 +12,7 @@ from viz.access.blocks import how_to_read
 from viz.pages.decoding import steps, translation_controls, translations
 from viz.pages.decoding.branches import tab as branches
 from viz.pages.decoding.film import data, lane
-from viz.pages.decoding.film.component import Draw, Force, HeadNames, PlayerState, Wished, decode_player, wished
+from viz.pages.decoding.film.component import Draw, Force, HeadNames, PlayerState, Wished, clamp, decode_player, wished
 from viz.pages.decoding.translations import label_smoothing_note
 from viz.selection import state
 from viz.selection.branch_codes import ORIGINAL
@@ -54,6 +54,9 @@ def show(trace: "Trace") -> None:
         trace = _written(asked, trace)
         selection = state.current().for_model(trace.shapes)
         film = data.film(trace, writer, timed_by, sinks=sinks)
+    # A link may have been written for another text or model.
+    state.correct(**_choices(clamp(_player_state(selection), film)))
+    selection = state.current()
     _show_change(trace)
     player = decode_player(
         film,
@@ -172,9 +175,13 @@ def _written(asked: Wished, trace: "Trace") -> "Trace":
 
 
 def _with_player(selection: "Selection", shown: PlayerState | None) -> "Selection":
-    if shown is None:
-        return selection
-    values: dict[str, object] = {
+    values = {} if shown is None else _choices(shown)
+    # What stays as the page proposed it is not chosen.
+    return selection.changed(**{name: value for name, value in values.items() if value != selection.value(name)})
+
+
+def _choices(shown: PlayerState) -> dict[str, object]:
+    return {
         "step": shown.step,
         "layer": shown.layer,
         "head": shown.head,
@@ -184,8 +191,6 @@ def _with_player(selection: "Selection", shown: PlayerState | None) -> "Selectio
         "top_k": shown.top_k,
         "top_p": shown.top_p,
     }
-    # What stays as the page proposed it is not chosen.
-    return selection.changed(**{name: value for name, value in values.items() if value != selection.value(name)})
 
 
 def _player_state(selection: "Selection") -> PlayerState:

@@ -104,7 +104,12 @@ def _film(opened: data.OpenFilm, row: "DeltaGenerator") -> None:
     here = opening_of_site(site, data.metrics(opened, site))
     state.propose(film_layer=here.layer, film_head=here.head)
     state.propose(film_step=opened.film.steps[found.frame])
-    view = data.view(opened, sentence, site, metric)
+    view, chosen = data.view(opened, sentence, site, metric), state.current().experiments
+    state.correct(
+        film_layer=min(chosen.film_layer, view.layers - 1),
+        film_head=min(chosen.film_head, view.heads - 1),
+        film_step=min(chosen.film_step, opened.film.steps[-1]),
+    )
     shown = training_film(
         view,
         _asked(opened, view),
@@ -151,13 +156,10 @@ def _widgets(opened: data.OpenFilm) -> tuple[str, int, str]:
 
 
 def _asked(opened: data.OpenFilm, view: FilmView) -> FilmState:
-    """Where the selection wants the film; what this film lacks becomes the nearest that it has."""
+    """Where the selection wants the film: at the frame nearest to the step."""
     choices = state.current().experiments
     steps = [opened.film.steps[frame] for frame in view.frames]
-    layers, heads = view.layers, view.heads
-    return FilmState(
-        nearest_frame(steps, choices.film_step), min(choices.film_layer, layers - 1), min(choices.film_head, heads - 1)
-    )
+    return FilmState(nearest_frame(steps, choices.film_step), choices.film_layer, choices.film_head)
 
 
 def _keep(opened: data.OpenFilm, view: FilmView, shown: FilmState) -> None:

@@ -82,8 +82,8 @@ def python() -> Snippet:
 
 def _widgets() -> tuple[int, int]:
     state.propose(pooling_width=data.best_width())
-    controls.settle("pooling_width", data.NARROWEST, data.WIDEST, _("Width"), controls.hundredths)
-    controls.settle("pooling_query", 0, data.LAST_QUERY, _("Query"), controls.hundredths)
+    controls.settle("pooling_width", data.NARROWEST, data.WIDEST, said("Width"), controls.hundredths)
+    controls.settle("pooling_query", 0, data.LAST_QUERY, said("Query"), controls.hundredths)
     with st.container(horizontal=True, gap="medium"):
         controls.hundredths_slider(
             "pooling_width",

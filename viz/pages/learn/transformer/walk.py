@@ -42,7 +42,20 @@ def show(head: "DeltaGenerator") -> None:
         frame.lacking(abilities, "self-attention")
         return
     finding.open_on_finding(trace)
+    _fit(trace)
     _walk(trace)
+
+
+def _fit(trace: "Trace") -> None:
+    """Drop what the address asks for and this picture lacks."""
+    reader, learn = models.text_reader(state.current().model), state.current().learn
+    place = place_in(trace, reader)
+    width = 0 if lacks_scores(reader) else trace.attention(place.site, place.layer).query.size(2)
+    state.drop_asked(
+        component=(learn.component or 0) >= width,
+        walk_stop=place.stop > len(Told.of(trace, reader, replace(place, edit="")).stops),
+        map_step=(learn.map_step or 0) >= WalkPicture.of(trace, reader, place).num_stages,
+    )
 
 
 @frame.fragment
@@ -144,7 +157,7 @@ def place_in(trace: "Trace", reader: "Reader", selection: Selection | None = Non
     elif _shows_undivided(trace, selection, site, layer):
         row, key = attention.row_that_scaling_changes(trace, site, layer, head), None
     place = WalkState(
-        step=MOST - 1 if learn.map_step is None else min(learn.map_step, MOST - 1),
+        step=MOST - 1 if learn.map_step is None else learn.map_step,
         depth=learn.depth,
         end=learn.path_end,
         site=site,

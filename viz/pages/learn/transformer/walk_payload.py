@@ -153,6 +153,13 @@ class WalkPicture:
     real_colour: str = BLUE
     other_colour: str = ORANGE
 
+    @property
+    def num_stages(self) -> int:
+        """The steps of its film, as `model_columns.js` orders them: levels of a prompt at once, then of each token."""
+        columns = ((each, range(max(each.first, each.prompt), each.first + len(each.tokens))) for each in self.stacks)
+        levels = sum((each.layers + 1) * ((each.first < each.prompt) + len(rows)) for each, rows in columns)
+        return levels + sum(map(bool, self.written))
+
     @classmethod
     def of(cls, trace: "Trace", reader: "Reader", place: WalkState) -> "WalkPicture":
         """The picture of a trace; of a long text, of the columns around what is followed."""

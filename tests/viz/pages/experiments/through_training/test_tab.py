@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from tests.model.adapters.zoo import save_model
 from tests.model.training.small_trainer import trained
 from tests.patience import PATIENCE
-from tests.viz.page_run import healthy, said
+from tests.viz.page_run import as_read, healthy, said
 from tests.viz.pages.experiments.opening import at
 from tests.viz.pages.experiments.through_training.invented import HOSTILE, film, saved
 from tests.viz.sent import sent_to, unlinked
@@ -88,9 +88,12 @@ def test_a_link_opens_at_its_step_head_and_metric_and_what_is_not_there_becomes_
     shown = header(at(filmed, TAB, **link))
     assert shown["command"] == {"number": 1, "step": 4, "layer": 1, "head": 1}
     assert (shown["metric"]["name"], shown["source"]) == ("Entropy", "A dog runs .")
-    far = {"film_layer": 99, "film_head": 99, "film_sentence": 99, "film_metric": "same", "film_step": 0}
-    shown = header(at(AppTest.from_file(filmed._script_path, default_timeout=PATIENCE), TAB, **far))
-    assert shown["command"] == {"number": 1, "step": 0, "layer": 1, "head": 1}
+    far = {"film_layer": 99, "film_head": 99, "film_sentence": 99, "film_metric": "same", "film_step": 999_999}
+    opened = at(AppTest.from_file(filmed._script_path, default_timeout=PATIENCE), TAB, **far)
+    shown = header(opened)
+    assert shown["command"] == {"number": 1, "step": len(shown["steps"]) - 1, "layer": 1, "head": 1}
+    told = [as_read(one.value) for one in opened.info]
+    assert all(any(f"“{name}={value}”" in one for one in told) for name, value in far.items())
 
 
 @pytest.mark.parametrize(
