@@ -123,7 +123,7 @@ def ink_on(colour: str) -> str:
 
 #: A row of attention sums to one over many keys, so on a linear scale nearly everything is night: a weight w gets the
 #: colour at √w, and the colour bar is labelled at these weights.
-SQRT_TICKS: Final[tuple[float, ...]] = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 1.0)
+SQRT_TICKS: Final[tuple[float, ...]] = (0.0, 0.01, 0.1, 0.25, 0.5, 0.75, 1.0)
 
 
 def figure_layout(height: int) -> PlotlySpec:

@@ -18,7 +18,7 @@ def test_the_verdict_takes_two_clicks_and_a_click_on_a_cell_tests_another_head(p
     tried = "rather than .*: when it is switched off, .*; when it is pointed at .*; with its output from"
     verdict = page.get_by_text(re.compile(tried))
     expect(verdict).to_be_in_viewport()
-    for title in ("Switched off", "Swapped from the other sentence"):
+    for title in ("Switched off", "Swapped from sentence B"):
         expect(page.get_by_text(title, exact=True).first).to_be_in_viewport()
     expect(page.get_by_text(re.compile("^Pointed at “")).first).to_be_in_viewport()
     # While a chart comes, the page may hold a hidden one beside it.

@@ -367,7 +367,7 @@ def tried(stated: "Stated") -> tuple[Tried, Tried, Tried]:
         point = said("Pointed at “{key}”", key=spoken(stated.key))
     if looks_at:
         how = said("Unchanged, it attends most to “{token}” ({weight:.2f}).", token=spoken(looks_at), weight=weight)
-    swap, no_b = said("Swapped from the other sentence"), said("there is no other sentence to take its output from")
+    swap, no_b = said("Swapped from sentence B"), said("there is no other sentence to take its output from")
     return (
         of(said("Switched off"), verdict.off, stated.off, said("It adds nothing.")),
         of(point, verdict.pointed, stated.pointed, how, said("it cannot be pointed at a word")),

@@ -103,11 +103,14 @@ def sentence(found: "Finding") -> str:
         job = found.surest.job
         values = {"metric": _(METRICS[job.metric].name).lower(), "value": job.value}
         if found.has_job:
-            message = "**{head}** of the {attention} does its job most clearly: {metric}, **{value:.2f}** on average."
+            message = (
+                "**{head}** of the {attention} does its job most clearly here: {metric}, **{value:.2f}** on average "
+                "over the rows of this text."
+            )
             return _(message, **values, **where)
         message = (
             "No head has a clear job here. **{head}** of the {attention} comes nearest to one: {metric}, "
-            "**{value:.2f}** on average."
+            "**{value:.2f}** on average over the rows of this text."
         )
         return _(message, **values, **where)
     return ""

@@ -116,9 +116,8 @@ def _say(described: Described, found: "HeadDescription", reader: "Reader") -> No
                 numbers = line.numbers if is_alone else _("{name}: {numbers}", name=line.name, numbers=line.numbers)
                 terms.caption(plain(numbers))
         for line in lines[len(above) :]:
-            terms.markdown(plain(line.sentence))
-            if line.numbers:
-                terms.caption(plain(line.numbers))
+            for said_small in filter(None, (line.sentence, line.numbers)):
+                terms.caption(plain(said_small))
         measured = described.measured
         read = head_description.corpus_words(
             described.language,

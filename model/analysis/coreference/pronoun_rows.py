@@ -226,7 +226,7 @@ class PronounLink:
     pronoun_row: int  #: the last of the pronoun's own rows
     key: int  #: of the antecedent's tokens, the one with most weight
     weight: float  #: summed over the antecedent's tokens, averaged over the pronoun's rows (Clark et al. 2019, §4.1).
-    #: pronoun, antecedent: as the sentence has them.
+    #: pronoun, antecedent: what their tokens spell, which may be more than the word.
     pronoun: str
     antecedent: str
     written: str  #: the German pronoun that the row predicts; "" where the sentence itself is read
@@ -245,17 +245,24 @@ def pronoun_link(
     a head that training told to look there; it is left out, for what it does was not found.
     """
     cases = [PronounCase(trace.text, pronoun, candidate, candidate) for candidate in candidates]
-    read = [(case, of.pieces) for case in cases if not isinstance(of := read_case(reader, case), str)]
-    if not read:
+    read = [of.pieces for case in cases if not isinstance(of := read_case(reader, case), str)]
+    reads: Any = reader
+    offsets = reads.source_offsets(trace.text)
+    if not read or offsets is None:
         return None
+
+    def spelled(tokens: Sequence[int]) -> str:
+        return trace.text[offsets[tokens[0]][0] : offsets[tokens[-1]][1]].strip()
+
     written = written_step(reader, trace, pronoun)
     step = None if written is None else written[0]
-    pieces, *_ = read[0][1]
+    pieces, *_ = read[0]
+    named = spelled(pieces)
     found = [
-        PronounLink(site, layer, heads[head], rows[-1], pieces[-1], key, weight, *_texts(case), word, step)
+        PronounLink(site, layer, heads[head], rows[-1], pieces[-1], key, weight, named, spelled(keys), word, step)
         for site, rows, word in _rows(trace, pieces, written)
         for layer in range(trace.layers_of(site))
-        for case, (_, keys, _) in read
+        for _, keys, _ in read
         for heads in [[head for head in range(trace.heads_of(site)) if HeadName(site, layer, head) != taught]]
         if heads
         for weight, head, key in [_largest(trace.weights(site, layer, heads, rows), keys)]
@@ -289,8 +296,3 @@ def _largest(weights: Float[Tensor, "head row key"], keys: Sequence[int]) -> tup
     totals = of_keys.sum(-1)
     head = int(totals.argmax())
     return float(totals[head]), head, keys[int(of_keys[head].argmax())]
-
-
-def _texts(case: PronounCase) -> tuple[str, str]:
-    """Pronoun and antecedent as the sentence has them."""
-    return case.sentence[slice(*case.pronoun)], case.sentence[slice(*case.antecedent)]

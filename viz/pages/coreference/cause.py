@@ -276,7 +276,7 @@ def _maps(reader: "Chooser", asked: Question, known: EveryHead, head: tuple[str,
     if pointed is not None and not np.isnan(pointed.changes).all():
         maps.append((point, "point", _("Pointed at its costliest token"), pointed.changes))
     if known.swapped is not None:
-        maps.append((swap, "swap", _("Swapped from the other sentence"), known.swapped))
+        maps.append((swap, "swap", _("Swapped from sentence B"), known.swapped))
     bound = max(known.before, *(float(np.nanmax(np.abs(changes))) for *_column, changes in maps))
     for column, key, title, changes in maps:
         figure = every_head_map(

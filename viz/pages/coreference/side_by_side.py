@@ -386,7 +386,7 @@ def _explain(moved: Movement, opened: tuple[int, int], site: str, *, averaged: b
         second_antecedent=second[0],
         second_distractor=second[1],
     )
-    terms.markdown(text, width="content")
+    terms.markdown(text.replace(" − ", "\u00a0−\u00a0"), width="content")
 
 
 def _offer_why(sides: Sequence[Side], site: str, layer: int, head: int) -> None:

@@ -132,6 +132,12 @@ def test_no_head_puts_more_on_any_candidate(translator: Translator, trace: Trace
     assert (link.site, link.pronoun, link.written) == ("encoder.self", "it", "")
 
 
+def test_pronoun_and_antecedent_are_named_as_their_tokens_spell_them(translator: Translator, trace: Trace) -> None:
+    link = pronoun_link(translator, trace, (PRONOUN[0], PRONOUN[1] - 1), [ANIMAL])
+    assert link is not None
+    assert (link.pronoun, link.antecedent) == ("it", "animal")
+
+
 GERMAN = "Das Tier ging nicht, weil es müde war."
 
 
