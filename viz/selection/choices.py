@@ -28,9 +28,8 @@ MEASURE_NAMES: Final[tuple[Measure, ...]] = get_args(Measure)
 PICTURE_FORMATS: Final[tuple[PictureFormat, ...]] = get_args(PictureFormat)
 
 
-_HEADS: Final = ShownOn("learn", "attention", "decoding", "coreference", "atlas", "experiments")
-_WORDS: Final = ShownOn("learn", "attention", "decoding", "coreference")
-_TEXTS: Final = ShownOn("learn", "attention", "decoding", "coreference", "experiments")
+_HEADS: Final = ShownOn("learn", "attention", "decoding", "coreference", "atlas")
+_TEXTS: Final = ShownOn("learn", "attention", "decoding", "coreference")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +58,10 @@ class Common:
     #: from_words, to_words: the words that are chosen, those that look and those looked at, as `viz.access.texts`
     #: counts them; none leave that to the cell that is kept.
     from_words: Annotated[
-        tuple[int, ...], _WORDS, Param("from"), ResetBy("text", "given_file", "checkpoint", "second_text", "chat")
+        tuple[int, ...], _TEXTS, Param("from"), ResetBy("text", "given_file", "checkpoint", "second_text", "chat")
     ] = ()
     to_words: Annotated[
-        tuple[int, ...], _WORDS, Param("to"), ResetBy("text", "given_file", "checkpoint", "second_text", "chat")
+        tuple[int, ...], _TEXTS, Param("to"), ResetBy("text", "given_file", "checkpoint", "second_text", "chat")
     ] = ()
     #: the second sentence, with which the text is compared; "" where the page offers one.
     other_text: Annotated[str, ShownOn("coreference", "attention"), Param("other"), ResetBy("text")] = ""

@@ -188,6 +188,9 @@ def is_seen(selection: Selection, name: str, page: Section) -> bool:
     """Whether a choice defines what a page shows of this selection; only then the page's addresses and pins have it."""
     field = FIELDS[name]
     is_of_page = field.section == page or (field.section in _SHARED and (not field.shown_on or page in field.shown_on))
+    if page == "learn" and field.shown_on and selection.learn.learn_tab == "Lessons":
+        # The steps of a lesson have heads and words of their own.
+        is_of_page = is_of_page and selection.learn.explore
     if not (field.in_address and is_of_page) or field.only_with is None:
         return field.in_address and is_of_page
     other, wanted = field.only_with

@@ -190,8 +190,19 @@ def test_parameters_that_are_none_of_the_page_are_left_out_and_captions_cut(monk
         assert fits([VIEW]) == (room == 0)
 
 
+def test_a_head_is_in_the_addresses_of_those_pages_alone_that_show_it() -> None:
+    chosen = Selection().changed(site="decoder.self", head=2, explore=True)
+    assert to_params(chosen, "experiments") == to_params(chosen, "model_card") == {}
+    assert to_params(chosen, "learn")["head"] == "L1H3"
+    # A lesson has its own; what was chosen elsewhere stays in the session.
+    lesson = chosen.changed(explore=False)
+    assert to_params(lesson, "learn") == {}
+    assert parse({}, lesson, "learn") == lesson
+    assert to_params(lesson.changed(learn_tab="The Transformer"), "learn")["site"] == "decoder.self"
+
+
 def test_only_while_its_list_is_open_an_address_carries_the_collection() -> None:
-    kept = Selection().changed(pins=encode([VIEW]), layer=1)
+    kept = Selection().changed(pins=encode([VIEW]), text="It is late.")
     assert "pins" not in to_params(kept, "learn")
     # An address without it says nothing of it.
     assert parse(to_params(kept, "learn"), kept) == kept
