@@ -82,6 +82,13 @@ def widgets(app: AppTest) -> dict[str, Any]:
     return dict(app.session_state._state._state._new_widget_state.widget_metadata)
 
 
+def send(app: AppTest, *forged: WidgetState) -> None:
+    """Run the page with these states of widgets, and those that the others have."""
+    widgets = {state.id for state in forged}
+    others = [state for state in app._tree.get_widget_states().widgets if state.id not in widgets]
+    app._run(WidgetStates(widgets=[*others, *forged]))
+
+
 def _is_handed_on(deserialize: Callable[[Any], Any], value: Any) -> bool:
     """Whether Streamlit hands a value on to the app, and does not fail at reading it itself."""
     try:
@@ -111,9 +118,7 @@ def _problem(app: AppTest, widget: str, kind: str, value: Any, title: str) -> st
         forged.string_trigger_value.data = value
     else:
         setattr(forged, kind, value)
-    states = app._tree.get_widget_states()
-    others = [state for state in states.widgets if state.id != widget]
-    app._run(WidgetStates(widgets=[*others, forged]))
+    send(app, forged)
     if app.exception:
         return f"{app.exception[0].value}\n{''.join(app.exception[0].stack_trace)}"
     return "" if [one.value for one in app.title] == [title] else f"titles {[one.value for one in app.title]}"

@@ -50,18 +50,18 @@ class Film:
 
     def take(self, milliseconds: int) -> None:
         """What the page shows, with the pointer."""
-        self._add(self._shot(), self.at, milliseconds)
+        self.add(self.shot(), self.at, milliseconds)
 
     def point(self, target: Locator, milliseconds: int = POINTED) -> None:
         """Go to the middle of a part of the page, and see what it answers."""
-        before = self._shot()
+        before = self.shot()
         box = target.bounding_box()
         assert box is not None
         (left, top), (x, y) = self.at, (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
         for step in range(1, WAY + 1):
             share = step / WAY
             self.at = left + (x - left) * share, top + (y - top) * share
-            self._add(before, self.at, MOVED)
+            self.add(before, self.at, MOVED)
         self.page.mouse.move(x, y)
         self.page.wait_for_timeout(500)
         self.take(milliseconds)
@@ -73,10 +73,10 @@ class Film:
         self.page.mouse.up()
         settled(self.page, drawn)
 
-    def _shot(self) -> Image.Image:
+    def shot(self) -> Image.Image:
         return Image.open(io.BytesIO(self.page.screenshot())).convert("RGB")
 
-    def _add(self, picture: Image.Image, at: tuple[float, float], milliseconds: int) -> None:
+    def add(self, picture: Image.Image, at: tuple[float, float], milliseconds: int) -> None:
         self.frames.append((with_pointer(picture, at), milliseconds))
 
 

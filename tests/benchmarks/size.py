@@ -1,12 +1,13 @@
 """How large Headlight is: python -m tests.benchmarks.size [--private] [--controls].
 
-Prints the lines outside tests and of the tests, the rooms of the app, and the lines of tests that name something
-private of ours; --private prints these lines, --controls counts the controls that a person sees on each page, in
-Chromium.
+Prints the lines outside tests, those of them that are code, the lines of the tests, the rooms of the app, and the lines
+of tests that name something private of ours; --private prints these lines, --controls counts the controls that a
+person sees on each page, in Chromium.
 """
 
 import argparse
 import ast
+import re
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -19,7 +20,14 @@ from viz.selection.selection import FIELDS, PAGES
 
 #: What is counted outside tests.
 SUFFIXES: Final = (".py", ".js", ".css", ".html")
-OURS: Final = ("model", "viz", "app", "headlight")
+#: A private name, and a text that names something of a module of ours.
+PRIVATE: Final = re.compile(r"_[A-Za-z]\w*")
+OF_OURS: Final = re.compile(r"(?:model|viz|app|headlight|tests)(?:\.\w+)+")
+#: Private names of others that tests need: of Python, Streamlit, transformers and xdist.
+OTHERS: Final = frozenset(
+    {"_replace", "_exit", "_getframe", "_page_hash", "_tree", "_run", "_state", "_new_widget_state", "_split_scope"}
+    | {"_set_widget_metadata", "_keys_to_ignore_on_load_missing", "_attn_implementation"}
+)
 #: What a person sees and can operate, each once; of options of one choice, the group, and so of a toolbar in which Tab
 #: stops once and arrow keys lead on. Cells and words of pictures are none, nor what is folded or appears under the
 #: pointer alone.
@@ -59,6 +67,28 @@ def product() -> list[Path]:
     return [ROOT / "app.py", *(path for path in folders if path.suffix in SUFFIXES and "__pycache__" not in path.parts)]
 
 
+def code_lines(path: Path) -> int:
+    """Lines that are neither blank nor only a comment or a documentation string."""
+    text = path.read_text(encoding="utf-8")
+    told: set[int] = set()
+    if path.suffix == ".py":
+        for node in ast.walk(ast.parse(text)):
+            if (
+                isinstance(node, ast.Expr)
+                and isinstance(node.value, ast.Constant)
+                and isinstance(node.value.value, str)
+            ):
+                told.update(range(node.lineno, (node.end_lineno or 0) + 1))
+    else:
+        # Within a line of code such marks are of texts and patterns.
+        for comment in re.finditer(r"^[ \t]*/\*.*?\*/", text, re.MULTILINE | re.DOTALL):
+            first = text.count("\n", 0, comment.start()) + 1
+            told.update(range(first, first + comment[0].count("\n") + 1))
+    starts = "#" if path.suffix == ".py" else "//"
+    rows = enumerate(map(str.strip, text.splitlines()), start=1)
+    return sum(bool(row) and number not in told and not row.startswith(starts) for number, row in rows)
+
+
 def rooms() -> int:
     """The tabs of all pages; a page without tabs is one room."""
     return sum(len(FIELDS[page.tab].options) if page.has_tabs else 1 for page in PAGES.values())
@@ -66,36 +96,18 @@ def rooms() -> int:
 
 def private_lines(source: str) -> Iterator[int]:
     """The lines of a test that name something private of ours: an import, an attribute, or a text that patches one."""
-    tree = ast.parse(source)
-    known: set[str] = set()
-    found: set[int] = set()
-    for made in (node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)):
-        module = (made.module or "") if isinstance(made, ast.ImportFrom) else made.names[0].name
-        if module.partition(".")[0] in OURS:
-            known |= {(alias.asname or alias.name).partition(".")[0] for alias in made.names}
-            found |= {made.lineno for alias in made.names if _is_private(alias.name)}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and _is_private(node.attr) and _root(node) in known:
-            found.add(node.lineno)
-        if isinstance(node, ast.Call) and len(node.args) > 1 and _root(node.args[0]) in known:
-            found |= {each.lineno for each in node.args[1:2] if _is_private(_text(each))}
-        if isinstance(node, ast.Constant) and _text(node).partition(".")[0] in OURS and " " not in _text(node):
-            found |= {node.lineno for part in _text(node).split(".") if _is_private(part)}
-    return iter(sorted(found))
-
-
-def _is_private(name: str) -> bool:
-    return name.startswith("_") and not name.startswith("__") and name != "_"
-
-
-def _text(node: ast.expr) -> str:
-    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
-
-
-def _root(node: ast.expr) -> str:
-    while isinstance(node, ast.Attribute | ast.Call | ast.Subscript):
-        node = node.func if isinstance(node, ast.Call) else node.value
-    return node.id if isinstance(node, ast.Name) else ""
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.ImportFrom(names=aliases):
+                names = [alias.name for alias in aliases]
+            case ast.Attribute(attr=name) | ast.Call(args=[_, ast.Constant(value=str(name)), *_]):
+                names = [name]
+            case ast.Constant(value=str(text)) if OF_OURS.fullmatch(text):
+                names = text.split(".")
+            case _:
+                continue
+        if any(PRIVATE.fullmatch(name) and name not in OTHERS for name in names):
+            yield node.lineno
 
 
 def explored() -> dict[str, str]:
@@ -138,10 +150,11 @@ def main() -> None:
     tests = [path for path in tests if "node_modules" not in path.parts]
     of_product, of_tests = lines(product()), lines(tests)
     print(f"lines outside tests   {of_product:,}")
+    print(f"  of them code        {sum(map(code_lines, product())):,} (neither blank nor comment nor docstring)")
     print(f"lines of tests        {of_tests:,} ({of_tests / of_product:.2f} of the product)")
     print(f"rooms                 {rooms()}")
     sources = {path: path.read_text(encoding="utf-8") for path in tests}
-    private = [(path, number) for path, source in sources.items() for number in private_lines(source)]
+    private = [(path, number) for path, source in sources.items() for number in sorted(set(private_lines(source)))]
     print(f"private names         {len(private)} lines in {len({path for path, _ in private})} files")
     for path, number in private if asked.private else ():
         print(f"  {path.relative_to(ROOT)}:{number}: {sources[path].splitlines()[number - 1].strip()}")

@@ -27,7 +27,7 @@ Found = TypeVar("Found")
 #: A grid of a long text is a message of about a megabyte.
 LARGEST: Final = 100 * 1024**2
 #: How Streamlit names the widget that carries what a component triggers.
-_TRIGGER: Final = "$$STREAMLIT_INTERNAL_KEY_{}__events"
+TRIGGER: Final = "$$STREAMLIT_INTERNAL_KEY_{}__events"
 
 #: Seconds without a message after which none is expected any more, however slow the server is.
 QUIET: Final = 8.0
@@ -82,18 +82,18 @@ class WireViewer:
     """
 
     def __init__(self, url: str, cookie: str = "") -> None:
-        self._url, self._cookie = url, cookie
-        self._page, self._query = "", ""
+        self.url, self.cookie = url, cookie
+        self.page, self.query = "", ""
         self.places: dict[str, Place] = {}
         self.options: dict[str, list[str]] = {}  #: key → what can be chosen, as its buttons say
-        self._socket: ClientConnection
+        self.socket: ClientConnection
 
     async def __aenter__(self) -> Self:
-        self._socket = await connect(
-            f"ws://{urlsplit(self._url).netloc}/_stcore/stream",
-            origin=Origin(self._url),
+        self.socket = await connect(
+            f"ws://{urlsplit(self.url).netloc}/_stcore/stream",
+            origin=Origin(self.url),
             subprotocols=[Subprotocol("streamlit")],
-            additional_headers={"Cookie": self._cookie} if self._cookie else None,
+            additional_headers={"Cookie": self.cookie} if self.cookie else None,
             max_size=LARGEST,
             ping_interval=None,
             open_timeout=120,
@@ -103,55 +103,55 @@ class WireViewer:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self._socket.close()
+        await self.socket.close()
 
     @property
     def params(self) -> dict[str, str]:
         """What the address says now."""
-        return dict(parse_qsl(self._query))
+        return dict(parse_qsl(self.query))
 
     @property
     def headers(self) -> Headers:
         """What the server, or the proxy before it, said when the connection was made."""
-        assert self._socket.response is not None, "it is connected"
-        return self._socket.response.headers
+        assert self.socket.response is not None, "it is connected"
+        return self.socket.response.headers
 
     async def open(self, page: str, params: dict[str, str], *, leave_at_title: bool = False) -> Run:
         """Come by a link, and stay until the run is over, or until the title is there."""
         asked = BackMsg()
-        asked.rerun_script.query_string = self._query = urlencode(params)
+        asked.rerun_script.query_string = self.query = urlencode(params)
         asked.rerun_script.page_name = page
-        return await self._run(asked, leave_at_title=leave_at_title)
+        return await self.run(asked, leave_at_title=leave_at_title)
 
     async def type(self, key: str, text: str) -> Run:
         """Put a text into a field."""
-        return await self._send(self.places[key], WidgetState(id=self.places[key].id, string_value=text))
+        return await self.send_to(self.places[key], WidgetState(id=self.places[key].id, string_value=text))
 
     async def send(self, *states: WidgetState, fragment: str = "") -> Run:
         """Send values as they are, whatever their widgets are, and ask for a part of the page, or for all of it."""
-        return await self._run(self._asked(fragment, *states))
+        return await self.run(self.asked(fragment, *states))
 
     async def choose(self, key: str, option: int) -> Run:
         """Choose one of several options that are buttons, from 0."""
         state = WidgetState(id=self.places[key].id)
         state.string_array_value.data.append(self.options[key][option])
-        return await self._send(self.places[key], state)
+        return await self.send_to(self.places[key], state)
 
     async def press(self, key: str) -> Run:
         """Click a button."""
-        return await self._send(self.places[key], WidgetState(id=self.places[key].id, trigger_value=True))
+        return await self.send_to(self.places[key], WidgetState(id=self.places[key].id, trigger_value=True))
 
     async def report(self, key: str, state: dict[str, Any]) -> Run:
         """What a component says that it shows."""
-        return await self._send(self.places[key], WidgetState(id=self.places[key].id, json_value=json.dumps(state)))
+        return await self.send_to(self.places[key], WidgetState(id=self.places[key].id, json_value=json.dumps(state)))
 
     async def trigger(self, key: str, event: str, value: dict[str, Any], state: dict[str, Any]) -> Run:
         """What a person wants of a component that shows this state."""
         place = self.places[key]
         wanted = json.dumps([{"event": event, "value": value}])
-        return await self._send(
+        return await self.send_to(
             place,
-            WidgetState(id=_TRIGGER.format(place.id), json_trigger_value=wanted),
+            WidgetState(id=TRIGGER.format(place.id), json_trigger_value=wanted),
             WidgetState(id=place.id, json_value=json.dumps(state)),
         )
 
@@ -159,39 +159,39 @@ class WireViewer:
         """Trigger what a person wants, and after a pause another run: whether the address then says so."""
         place = self.places[key]
         wanted = json.dumps([{"event": event, "value": value}])
-        trigger = WidgetState(id=_TRIGGER.format(place.id), json_trigger_value=wanted)
-        await self._socket.send(self._asked(place.fragment, trigger).SerializeToString())
+        trigger = WidgetState(id=TRIGGER.format(place.id), json_trigger_value=wanted)
+        await self.socket.send(self.asked(place.fragment, trigger).SerializeToString())
         await asyncio.sleep(pause)
-        await self._socket.send(self._asked("").SerializeToString())
+        await self.socket.send(self.asked("").SerializeToString())
         while not said.items() <= self.params.items():
             try:
-                message = await asyncio.wait_for(self._socket.recv(decode=False), QUIET)
+                message = await asyncio.wait_for(self.socket.recv(decode=False), QUIET)
             except TimeoutError:
                 return False
-            self._hear(ForwardMsg.FromString(message))
+            self.hear(ForwardMsg.FromString(message))
         return True
 
-    def _asked(self, fragment: str, *states: WidgetState) -> BackMsg:
+    def asked(self, fragment: str, *states: WidgetState) -> BackMsg:
         asked = BackMsg()
-        asked.rerun_script.query_string = self._query
-        asked.rerun_script.page_script_hash = self._page
+        asked.rerun_script.query_string = self.query
+        asked.rerun_script.page_script_hash = self.page
         asked.rerun_script.fragment_id = fragment
         asked.rerun_script.widget_states.widgets.extend(states)
         return asked
 
-    async def _send(self, place: Place, *states: WidgetState) -> Run:
-        return await self._run(self._asked(place.fragment, *states))
+    async def send_to(self, place: Place, *states: WidgetState) -> Run:
+        return await self.run(self.asked(place.fragment, *states))
 
-    async def _run(self, asked: BackMsg, *, leave_at_title: bool = False) -> Run:
+    async def run(self, asked: BackMsg, *, leave_at_title: bool = False) -> Run:
         seen, began = Run(), time.perf_counter()
-        await self._socket.send(asked.SerializeToString())
-        async for message in self._socket:
+        await self.socket.send(asked.SerializeToString())
+        async for message in self.socket:
             received = ForwardMsg.FromString(message)
             at = time.perf_counter() - began
-            self._hear(received)
+            self.hear(received)
             match received.WhichOneof("type"):
                 case "delta" if received.delta.WhichOneof("type") == "new_element":
-                    self._take(received.delta.new_element, received.delta.fragment_id, seen, at)
+                    self.take(received.delta.new_element, received.delta.fragment_id, seen, at)
                     if leave_at_title and seen.title:
                         return seen
                 case "script_finished" if received.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
@@ -199,14 +199,14 @@ class WireViewer:
                     return seen
         raise ConnectionError("the server ended the session before the run was over")
 
-    def _hear(self, received: ForwardMsg) -> None:
+    def hear(self, received: ForwardMsg) -> None:
         match received.WhichOneof("type"):
             case "navigation":
-                self._page = received.navigation.page_script_hash
+                self.page = received.navigation.page_script_hash
             case "page_info_changed":
-                self._query = received.page_info_changed.query_string
+                self.query = received.page_info_changed.query_string
 
-    def _take(self, element: Any, fragment: str, seen: Run, at: float) -> None:
+    def take(self, element: Any, fragment: str, seen: Run, at: float) -> None:
         kind = element.WhichOneof("type")
         drawn = getattr(element, kind) if kind else None
         widget = str(getattr(drawn, "id", ""))

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from model import Translator
-from viz.notebook import film, heads, lines, save, why
+from viz.notebook import Picture, film, heads, lines, save, why
 from viz.pictures.offline import text_page
 
 TOKENS = ["a", "b", "c"]
@@ -26,6 +26,12 @@ def tab(profile: BrowserContext) -> Iterator[Page]:
     yield page
     page.close()
     assert not problems
+
+
+def as_sent(picture: Picture) -> list[object]:
+    """What a frontend gets of its widget: its state, and its binary parts."""
+    state = picture.widget.get_state()
+    return [state, [base64.b64encode(each).decode() for each in state.pop("payloads")]]
 
 
 def test_saved_lines_and_a_saved_film_are_handled_like_those_of_the_pages(
@@ -56,13 +62,13 @@ def test_a_still_is_seen_without_a_script_and_hidden_where_the_widget_draws(tab:
     expect(stills.locator("visible=true")).to_have_count(3)
     assert tab.evaluate("[...document.images].map((image) => image.naturalWidth > 300)") == [True, True]
     tab.evaluate(
-        """async ([text, plan, payloads]) => {
-          const { default: widget } = await import(URL.createObjectURL(new Blob([text], { type: "text/javascript" })));
+        """async ([{ _esm, plan }, payloads]) => {
+          const { default: widget } = await import(URL.createObjectURL(new Blob([_esm], { type: "text/javascript" })));
           const sent = payloads.map((each) => new DataView(Uint8Array.from(atob(each), (c) => c.charCodeAt(0)).buffer));
           const model = { get: (name) => (name === "plan" ? plan : sent) };
           await widget.render({ model, el: document.getElementById("live") });
         }""",
-        [picture.widget._esm, picture.plan, [base64.b64encode(each).decode() for each in picture.payloads]],
+        as_sent(picture),
     )
     expect(tab.get_by_role("gridcell")).to_have_count(8)
     expect(stills.locator("visible=true")).to_have_count(0)
@@ -84,8 +90,8 @@ def test_why_is_answered_by_the_kernel_and_in_a_saved_file_without_one(
     tab.expose_function("ask", ask)
     tab.goto(page.as_uri())
     tab.evaluate(
-        """async ([text, plan, payloads]) => {
-          const { default: widget } = await import(URL.createObjectURL(new Blob([text], { type: "text/javascript" })));
+        """async ([{ _esm, plan }, payloads]) => {
+          const { default: widget } = await import(URL.createObjectURL(new Blob([_esm], { type: "text/javascript" })));
           const view = (each) => new DataView(Uint8Array.from(atob(each), (c) => c.charCodeAt(0)).buffer);
           const then = {}, state = { plan, payloads: payloads.map(view), is_live: true };
           const send = async (content) => {
@@ -97,7 +103,7 @@ def test_why_is_answered_by_the_kernel_and_in_a_saved_file_without_one(
           const model = { get: (name) => state[name], on: (name, act) => (then[name] = act), send };
           await widget.render({ model, el: document.getElementById("live") });
         }""",
-        [picture.widget._esm, picture.plan, [base64.b64encode(each).decode() for each in picture.payloads]],
+        as_sent(picture),
     )
     why_, trail = tab.locator(".why"), tab.locator(".trail-picture")
     expect(why_).to_have_attribute("data-ready", "question")

@@ -31,44 +31,44 @@ class Held:
         self.follows_a_link: bytes | None = None
         self.told = b""
         self.loses_next = False
-        self._waiting: list[str | bytes] | None = None
-        page.route_web_socket(re.compile("/_stcore/stream"), self._connect)
+        self.waiting: list[str | bytes] | None = None
+        page.route_web_socket(re.compile("/_stcore/stream"), self.connect)
 
-    def _connect(self, route: WebSocketRoute) -> None:
-        self._route, self._server = route, route.connect_to_server()
-        self._server.on_message(self._take)
-        route.on_message(self._tell)
+    def connect(self, route: WebSocketRoute) -> None:
+        self.route, self.server = route, route.connect_to_server()
+        self.server.on_message(self.take)
+        route.on_message(self.tell)
 
-    def _take(self, message: str | bytes) -> None:
-        if self._waiting is not None:
-            self._waiting.append(message)
+    def take(self, message: str | bytes) -> None:
+        if self.waiting is not None:
+            self.waiting.append(message)
             return
-        self._route.send(message)
+        self.route.send(message)
         if isinstance(message, bytes) and self.is_last(ForwardMsg.FromString(message)):
-            self._waiting = []
+            self.waiting = []
 
-    def _tell(self, message: str | bytes) -> None:
+    def tell(self, message: str | bytes) -> None:
         assert isinstance(message, bytes)
         if self.loses_next:
             self.loses_next = False
             return
-        self._server.send(message)
+        self.server.send(message)
         page = BackMsg.FromString(message).rerun_script.page_script_hash
         if self.follows_a_link and page != BackMsg.FromString(self.follows_a_link).rerun_script.page_script_hash:
-            self._server.send(self.follows_a_link)
+            self.server.send(self.follows_a_link)
             self.follows_a_link = None
         self.told = message
 
     def release(self) -> None:
         """All that was held back comes at once."""
-        waiting, self._waiting = self._waiting or [], None
+        waiting, self.waiting = self.waiting or [], None
         self.is_last = lambda message: False
         for message in waiting:
-            self._route.send(message)
+            self.route.send(message)
 
     def has_an_answer(self) -> bool:
         """Whether what is held back has the end of a run."""
-        messages = [ForwardMsg.FromString(message) for message in self._waiting or () if isinstance(message, bytes)]
+        messages = [ForwardMsg.FromString(message) for message in self.waiting or () if isinstance(message, bytes)]
         return any(message.WhichOneof("type") == "script_finished" for message in messages)
 
 

@@ -191,7 +191,7 @@ class Stranger:
             timeout=SECONDS, check=False, stdin=subprocess.DEVNULL,
         )  # fmt: skip
         said = done.stdout + done.stderr
-        self._told(command, began, "" if not done.returncode else said)
+        self.told(command, began, "" if not done.returncode else said)
         return said
 
     def serve(self, command: str) -> None:
@@ -210,9 +210,9 @@ class Stranger:
         finally:
             os.killpg(server.pid, 15)
             server.wait(30)
-        self._told(command, began, "" if is_up else log.read_text(encoding="utf-8") or "It does not answer.")
+        self.told(command, began, "" if is_up else log.read_text(encoding="utf-8") or "It does not answer.")
 
-    def _told(self, command: str, began: float, error: str) -> None:
+    def told(self, command: str, began: float, error: str) -> None:
         print(f"{'FAILED' if error else 'ran'} ({time.monotonic() - began:.0f} s): {command.strip()[:200]}", flush=True)
         if error:
             print(error[-3_000:], flush=True)

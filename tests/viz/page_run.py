@@ -32,9 +32,14 @@ def folder_of(page: str) -> str:
 
 
 def run_page(app: AppTest, page: str) -> AppTest:
-    """Run a page, by the name of its folder, as its address opens it: without a run of the first page before."""
+    """Run a page, by the name of its folder."""
+    return run_address(app, next(known.address for section, known in PAGES.items() if section == page))
+
+
+def run_address(app: AppTest, address: str) -> AppTest:
+    """Run the page of an address as a person opens it: without a run of the first page before."""
     # `AppTest.switch_page` only knows the pages of a run before.
-    app._page_hash = calc_hash(next(known.address for section, known in PAGES.items() if section == page))
+    app._page_hash = calc_hash(address)
     return app.run()
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
+from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.testing.v1 import AppTest
 
 from model.errors import CheckpointError
@@ -75,8 +75,7 @@ def test_a_folder_sent_to_the_field_that_another_server_would_have_is_not_opened
     button = next(one for one in app.button if one.label == "Add")
     share(patched)
     path = WidgetState(id=field.id, string_value=str(folders / "bert"))
-    others = [state for state in app._tree.get_widget_states().widgets if state.id not in (field.id, button.id)]
-    app._run(WidgetStates(widgets=[*others, path, WidgetState(id=button.id, trigger_value=True)]))
+    forged.send(app, path, WidgetState(id=button.id, trigger_value=True))
     assert not app.exception
     assert app.selectbox(key="checkpoint").value == "en-de"
 
@@ -166,11 +165,11 @@ SLICE = list(hostile.inputs(12))
 
 
 @pytest.fixture
-def _small(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def small(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
 
 
-@pytest.mark.usefixtures("_small")
+@pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("one", SLICE, ids=lambda one: f"{one.number}")
 def test_bad_input_leaves_the_page_alive(one: Hostile) -> None:
     problem = hostile.problem_of(one)

@@ -6,7 +6,6 @@ from html import unescape
 import numpy as np
 import plotly.graph_objects as go
 import pytest
-from plotly.graph_objs._heatmap import Heatmap
 
 from viz.pictures.figures import charts
 from viz.pictures.figures.charts import (
@@ -23,7 +22,7 @@ from viz.pictures.focus import FocusAxis, FocusHead, Groups, Place, axes, head
 from viz.text.written import CROSS, DECODER, ENCODER, display_token
 
 
-def heatmap_of(figure: go.Figure) -> Heatmap:
+def heatmap_of(figure: go.Figure) -> go.Heatmap:
     return figure.data[0]
 
 

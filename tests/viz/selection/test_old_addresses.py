@@ -4,9 +4,8 @@ from pathlib import Path
 from urllib.parse import parse_qsl
 
 import pytest
-from streamlit.util import calc_hash
 
-from tests.viz.page_run import app_of
+from tests.viz.page_run import app_of, run_address
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import FIELDS, PAGES, Selection
 from viz.selection.url import parse, renamed, to_params, with_head
@@ -184,9 +183,7 @@ def test_an_old_page_leads_to_the_one_that_has_what_it_showed(
 ) -> None:
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
     page, _, query = address.partition("?")
-    app = app_of(**params_of(query))
-    app._page_hash = calc_hash(page)
-    app.run()
+    app = run_address(app_of(**params_of(query)), page)
     title, choices = MOVED[address]
     assert not app.exception
     assert app.title[0].value == title

@@ -12,8 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.model.adapters.zoo import save_model
 from tests.model.training.small_trainer import trained
-from tests.patience import PATIENCE
-from tests.viz.page_run import as_read, healthy, said
+from tests.viz.page_run import app_of, as_read, healthy, said
 from tests.viz.pages.experiments.opening import at
 from tests.viz.pages.experiments.through_training.invented import HOSTILE, film, saved
 from tests.viz.sent import sent_to, unlinked
@@ -89,7 +88,7 @@ def test_a_link_opens_at_its_step_head_and_metric_and_what_is_not_there_becomes_
     assert shown["command"] == {"number": 1, "step": 4, "layer": 1, "head": 1}
     assert (shown["metric"]["name"], shown["source"]) == ("Entropy", "A dog runs .")
     far = {"film_layer": 99, "film_head": 99, "film_sentence": 99, "film_metric": "same", "film_step": 999_999}
-    opened = at(AppTest.from_file(filmed._script_path, default_timeout=PATIENCE), TAB, **far)
+    opened = at(app_of(), TAB, **far)
     shown = header(opened)
     assert shown["command"] == {"number": 1, "step": len(shown["steps"]) - 1, "layer": 1, "head": 1}
     told = [as_read(one.value) for one in opened.info]
@@ -139,7 +138,7 @@ def test_the_training_of_a_model_with_a_film_beside_its_weights_is_chosen(filmed
     assert filmed.selectbox(key="film_site").options == ["Encoder self"]
     assert filmed.query_params["film_of"] == "en-de"
     assert "film_head" not in filmed.query_params
-    again = AppTest.from_file(filmed._script_path, default_timeout=PATIENCE)
+    again = app_of()
     assert header(at(again, TAB, film_of="../evil"))["heads"] == 2
 
 
