@@ -3,7 +3,6 @@
 import json
 import shutil
 from collections.abc import Callable, Iterator
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -17,17 +16,29 @@ from tests.viz.page_run import app_of
 from tests.viz.pages.decoding.opening import TEXT
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
-from viz.server import limits
+from viz.server import limits, memory
+
+
+def until_it_has_run(runner: local_script_runner.LocalScriptRunner, timeout: float) -> None:
+    """As Streamlit waits for a run of `AppTest`, but without waking up a thousand times a second beside it."""
+    thread = runner._script_thread
+    assert thread is not None
+    thread.join(timeout)
+    assert not thread.is_alive(), f"the page did not end in {timeout:g} s"
 
 
 @pytest.fixture(scope="session", autouse=True)
-def installed_packages_and_scripts_read_once() -> Iterator[None]:
-    """Else Streamlit reads the metadata of all packages for each `AppTest`, and compiles the scripts at each run."""
+def what_each_run_would_do_is_done_once() -> Iterator[None]:
+    """Streamlit compiles the scripts at each run and reads the metadata of all packages, of which none has components.
+
+    The app freezes what modules keep; here they are frozen already (tests/conftest.py), and each time takes 0.1 s.
+    """
     with pytest.MonkeyPatch.context() as patch:
-        scan = cache(manifest_scanner.scan_component_manifests)
-        patch.setattr(manifest_scanner, "scan_component_manifests", scan)
+        patch.setattr(manifest_scanner, "scan_component_manifests", list)
         scripts = ScriptCache()
         patch.setattr(local_script_runner, "ScriptCache", lambda: scripts)
+        patch.setattr(local_script_runner, "require_widgets_deltas", until_it_has_run)
+        patch.setattr(memory, "freeze_kept", lambda: None)
         yield
 
 

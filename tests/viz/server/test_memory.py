@@ -16,6 +16,7 @@ from model import open_reader
 from model.adapters.text_reader import TextReader
 from tests.model.adapters.zoo import save_model
 from viz.server import memory
+from viz.server.memory import freeze_kept
 
 
 @pytest.fixture
@@ -40,7 +41,7 @@ def test_what_a_run_that_imported_something_keeps_is_frozen_and_nothing_more(mon
             name = f"tests.{len(sys.modules)}"
             monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
         kept = [None]
-        memory.freeze_kept()
+        freeze_kept()
         # The collector looks at what is not frozen.
         assert all(each is not kept for each in gc.get_objects()) == is_frozen
 
@@ -58,7 +59,7 @@ def test_a_circle_that_was_frozen_in_use_is_found_in_the_end(monkeypatch: pytest
     del circle
     for _ in range(memory.MAX_FREEZES):
         gc.collect()
-        memory.freeze_kept()
+        freeze_kept()
     assert seen() is None
 
 
