@@ -26,7 +26,7 @@ OF_OURS: Final = re.compile(r"(?:model|viz|app|headlight|tests)(?:\.\w+)+")
 #: Private names of others that tests need: of Python, Streamlit, transformers and xdist.
 OTHERS: Final = frozenset(
     {"_replace", "_exit", "_getframe", "_page_hash", "_tree", "_run", "_state", "_new_widget_state", "_split_scope"}
-    | {"_set_widget_metadata", "_keys_to_ignore_on_load_missing", "_attn_implementation"}
+    | {"_set_widget_metadata", "_script_thread", "_keys_to_ignore_on_load_missing", "_attn_implementation"}
 )
 #: What a person sees and can operate, each once; of options of one choice, the group, and so of a toolbar in which Tab
 #: stops once and arrow keys lead on. Cells and words of pictures are none, nor what is folded or appears under the
