@@ -1,6 +1,6 @@
 // A button that copies the browser's address, with the parameters that a link needs to mean the same elsewhere. As it
 // stands on every page, it also tells the browser the page's language, and the other components and the charts how pictures are saved.
-import { svg } from "../shared/drawing.js";
+import { outline } from "../shared/drawing.js";
 import { _, language } from "../shared/messages.js";
 import { mount, View } from "../shared/mount.js";
 import { button, element } from "../shared/picture.js";
@@ -45,7 +45,7 @@ class CopyLink extends View {
   press = button(
     { className: "tool", title: _("Copy a link to this view"), ariaLabel: _("Copy link") },
     () => this.copied(),
-    svg("svg", { viewBox: "0 0 16 16", "aria-hidden": "true" }, svg("path", { d: CHAIN })),
+    outline(CHAIN),
   );
 
   start() {

@@ -24,9 +24,9 @@ function textOf({ query, tokens, weights, row, resting, found }) {
     if (at === row) classes.push("query");
     if (resting.includes(at)) classes.push("resting");
     if (found.includes(at)) classes.push("found");
+    const weight = weights[at] ?? 0;
     const shown = tokenElement(name, classes.join(" "));
-    shown.style.setProperty("--share", String(Math.sqrt(weights[at] ?? 0)));
-    shown.title = (weights[at] ?? 0).toFixed(2);
+    Object.assign(shown, { style: `--share:${Math.sqrt(weight)}`, title: weight.toFixed(2) });
     return at && (begins ? isApart : !token.startsWith("##")) ? [" ", shown] : [shown];
   });
   return element("span", "text", ...query.flatMap((name) => [tokenElement(name, "token query"), " → "]), ...parts);
@@ -36,47 +36,26 @@ class HeadExamplesView extends View {
   /** @param {{ header: Examples }} payload */
   receive({ header: { examples, bins, tenths, low, high, texts, label } }) {
     const most = Math.max(1, ...bins);
-    const columns = bins.map((count) => {
-      const column = element("i");
-      column.style.height = `${(100 * count) / most}%`;
-      return column;
-    });
-    const cuts = tenths.map((part) => {
-      const cut = element("u");
-      cut.style.left = `${100 * part}%`;
-      return cut;
-    });
-    const parts = [
-      element("div", { className: "bins", role: "img", ariaLabel: label }, ...columns, ...cuts),
-      element("div", "ends muted", element("span", "", low), element("span", "", texts), element("span", "", high)),
-      ...examples.map((example, number) =>
-        button(
-          { className: "example", title: _("Open in Attention") },
-          () => this.python.trigger("open", { example: number }),
-          element(
-            "span",
-            "notes",
-            element("b", "", example.label),
-            ...example.notes.map((note) => element("span", "muted", note)),
-          ),
-          textOf(example),
-        ),
-      ),
-    ];
-    const asked = element("span", "token query", _("query"));
-    parts.push(
-      element(
-        "p",
-        "muted",
-        asked,
-        " ",
-        _(
-          "The tint shows the square root of the weight; grey means weight at rest. Click to open the text on the Attention page.",
-        ),
-      ),
+    const columns = bins.map((count) => element("i", { style: `height:${(100 * count) / most}%` }));
+    const cuts = tenths.map((part) => element("u", { style: `left:${100 * part}%` }));
+    const tint = _(
+      "The tint shows the square root of the weight; grey means weight at rest. Click to open the text on the Attention page.",
     );
-    this.root.replaceChildren(...parts);
+    this.root.replaceChildren(
+      element("div", { className: "bins", role: "img", ariaLabel: label }, ...columns, ...cuts),
+      element("div", "ends muted", ...[low, texts, high].map((end) => element("span", "", end))),
+      ...examples.map((example, number) => this.exampleElement(example, number)),
+      element("p", "muted", element("span", "token query", _("query")), " ", tint),
+    );
     this.root.dataset.ready = "1";
+  }
+
+  /** @param {Example} example @param {number} number */
+  exampleElement(example, number) {
+    const open = () => this.python.trigger("open", { example: number });
+    const notes = example.notes.map((note) => element("span", "muted", note));
+    const said = element("span", "notes", element("b", "", example.label), ...notes);
+    return button({ className: "example", title: _("Open in Attention") }, open, said, textOf(example));
   }
 }
 

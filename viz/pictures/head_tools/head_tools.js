@@ -1,6 +1,6 @@
 // The buttons of a page's head, and their keys: Ctrl+Z and its like, P, Escape. How many choices were undone in all is
 // counted here and sent as it is, so that no key press is lost while Python draws.
-import { svg } from "../shared/drawing.js";
+import { outline } from "../shared/drawing.js";
 import { isTyped } from "../shared/items.js";
 import { _ } from "../shared/messages.js";
 import { mount, View } from "../shared/mount.js";
@@ -29,13 +29,7 @@ const OUTLINES = {
 /** @param {string} title @param {() => void} act @param {(Node | string)[]} contents */
 const tool = (title, act, ...contents) => button({ className: "tool", title, ariaLabel: title }, act, ...contents);
 
-/** @param {keyof typeof OUTLINES} name @param {boolean} [isMirrored] */
-const outline = (name, isMirrored) =>
-  svg(
-    "svg",
-    { viewBox: "0 0 16 16", "aria-hidden": "true" },
-    svg("path", { d: OUTLINES[name], transform: isMirrored ? "translate(16 0) scale(-1 1)" : "" }),
-  );
+const MIRRORED = { transform: "translate(16 0) scale(-1 1)" };
 
 class HeadTools extends View {
   /** @type {Header} */ header;
@@ -43,13 +37,13 @@ class HeadTools extends View {
   name = String(Math.random());
   total = 0;
   /** @type {ReturnType<typeof setTimeout> | undefined} */ again;
-  undo = tool(_("Undo the last choice (Ctrl + Z)"), () => this.go(1), outline("undo"));
-  redo = tool(_("Redo (Ctrl + Shift + Z or Ctrl + Y)"), () => this.go(-1), outline("undo", true));
-  present = tool(_("Present: large, one picture per screen (P)"), () => this.switchTo(true), outline("present"));
+  undo = tool(_("Undo the last choice (Ctrl + Z)"), () => this.go(1), outline(OUTLINES.undo));
+  redo = tool(_("Redo (Ctrl + Shift + Z or Ctrl + Y)"), () => this.go(-1), outline(OUTLINES.undo, MIRRORED));
+  present = tool(_("Present: large, one picture per screen (P)"), () => this.switchTo(true), outline(OUTLINES.present));
   story = tool(
     _("Help: the tour “Start here”, in five steps"),
     () => this.python.trigger("story", true),
-    outline("help"),
+    outline(OUTLINES.help),
   );
   leave = tool(_("Leave the presentation (Escape or P)"), () => this.switchTo(false), _("Leave"));
 

@@ -1,6 +1,6 @@
 // Curves over the steps of a film, in lanes below one another, with a marker at the step that is shown; a click or a drag
 // goes to a step.
-import { svg } from "../shared/drawing.js";
+import { ofSize, svg } from "../shared/drawing.js";
 import { clamp, element, zoomOf } from "../shared/picture.js";
 
 /** @import { Point } from "../shared/items.js" */
@@ -83,8 +83,7 @@ export class StepChart {
     const markerWidth = clamp(NARROWEST_MARKER, slot * this.room, WIDEST_MARKER);
     this.marker = svg("rect", { class: "curve-now", y: 0, height: foot, width: markerWidth, rx: 2 });
     const height = foot + below;
-    const size = { width, height, viewBox: `0 0 ${width} ${height}` };
-    const drawing = svg("svg", { ...size, "aria-hidden": "true" }, this.marker);
+    const drawing = svg("svg", { ...ofSize(width, height), "aria-hidden": "true" }, this.marker);
     this.dots = [];
     let y = CHART_TOP;
     for (const lane of lanes) {

@@ -20,11 +20,7 @@ export function roleOf(runs, index) {
 }
 
 /** @param {string} colour */
-export function roleBar(colour) {
-  const bar = element("span", "role-bar");
-  bar.style.backgroundColor = colour;
-  return bar;
-}
+export const roleBar = (colour) => element("span", { className: "role-bar", style: `background:${colour}` });
 
 /** Bars with the names of roles, where there is no room for these beside what is of them. @param {Map<string, string>} colours of roles */
 export const roleKeyParts = (colours) =>

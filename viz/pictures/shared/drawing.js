@@ -12,6 +12,13 @@ export function svg(tag, attributes = {}, ...contents) {
   return created;
 }
 
+/** The size of a drawing of which a unit is a pixel. @param {number} width @param {number} height */
+export const ofSize = (width, height) => ({ width, height, viewBox: `0 0 ${width} ${height}` });
+
+/** A drawing on a 16 × 16 field. @param {string} d @param {Attributes} [look] of its path */
+export const outline = (d, look) =>
+  svg("svg", { viewBox: "0 0 16 16", "aria-hidden": "true" }, svg("path", { d, ...look }));
+
 /** The colour at `position` in [0, 1] of a scale, and an ink that is seen on it. @param {InkedScale} scale @param {number} position */
 export function colourAt({ stops, dark, pale }, position) {
   const rgb = mixStops(stops, clamp(0, position, 1));
@@ -32,5 +39,4 @@ const ICONS = {
 };
 
 /** @param {keyof typeof ICONS} name */
-export const icon = (name) =>
-  svg("svg", { viewBox: "0 0 16 16", "aria-hidden": "true" }, svg("path", { d: ICONS[name] }));
+export const icon = (name) => outline(ICONS[name]);

@@ -1,7 +1,7 @@
 // Pictures as files: SVG text made safe, drawn as pixels or printed, and handed to the person. What a picture lies on is
 // a choice of the whole page (copy_link.js hears of it); every component is a module of its own, and here they meet.
 
-import { svg } from "./drawing.js";
+import { outline } from "./drawing.js";
 import { _ } from "./messages.js";
 import { button, element, toolButton } from "./picture.js";
 
@@ -35,8 +35,7 @@ export function saveButton(save) {
     else box.replaceChildren(...FORMATS.map(offer));
   };
   const title = _("Save this picture");
-  const arrow = svg("svg", { viewBox: "0 0 16 16", "aria-hidden": "true" }, svg("path", { d: ARROW }));
-  box.append(button({ className: "picture-button", title, ariaLabel: title }, press, arrow));
+  box.append(button({ className: "picture-button", title, ariaLabel: title }, press, outline(ARROW)));
   return box;
 }
 

@@ -52,9 +52,7 @@ function nameOf(word, { side }, lines) {
 function roleElement([role, begin, end, colour]) {
   const className = end - begin < 3 ? "role few" : "role";
   const name = element("span", { className: "role-name", ariaHidden: "true" }, role);
-  const held = element("span", { className, role: "group", ariaLabel: role }, name);
-  held.style.setProperty("--role", colour);
-  return held;
+  return element("span", { className, role: "group", ariaLabel: role, style: `--role:${colour}` }, name);
 }
 
 /** Whether a word is among the lines of its text that are in sight. @param {HTMLElement} word */

@@ -1,7 +1,7 @@
 // The whole trail as one picture: from the word that is written, each step as a bar with what it gave as a band, as wide
 // as its share, and what else went into it. Across the page, or down it where that is narrow. A click, or Enter, asks
 // Why? of a step; the arrows lead from one to the next. Data: `Picture` of picture.py. Sends back `trail`: { codes }.
-import { svg } from "../../../pictures/shared/drawing.js";
+import { ofSize, svg } from "../../../pictures/shared/drawing.js";
 import { hearItems } from "../../../pictures/shared/items.js";
 import { _, sentenceParts } from "../../../pictures/shared/messages.js";
 import { mount, onResize, View } from "../../../pictures/shared/mount.js";
@@ -100,18 +100,17 @@ class TrailPicture extends View {
   /** How wide the column of the word is, and of each step. */
   columns() {
     const { word, steps } = this.data;
-    const ofSteps = steps.map(
-      (step) =>
-        APART +
-        Math.max(
-          this.widthOf(step.name, BOLD),
-          ...this.below(step).map((text) => this.widthOf(text, SMALL)),
-          ...step.others.map(
-            ({ name, tested }) => 14 + Math.max(...[name, tested].map((text) => this.widthOf(text, SMALL))),
-          ),
-        ),
-    );
+    const ofSteps = steps.map((step) => {
+      const others = step.others.flatMap(({ name, tested }) => [name, tested]);
+      const widest = Math.max(this.widest(this.below(step)), others.length && 14 + this.widest(others));
+      return APART + Math.max(this.widthOf(step.name, BOLD), widest);
+    });
     return [this.widthOf(word, BOLD) + 56, ...ofSteps];
+  }
+
+  /** @param {string[]} texts in small letters */
+  widest(texts) {
+    return Math.max(...texts.map((text) => this.widthOf(text, SMALL)));
   }
 
   /** @param {string} text @param {string} font */
@@ -156,12 +155,11 @@ class TrailPicture extends View {
     const heights = steps.map(({ others }, at) => Math.max(64, listed[at] + LINE * others.length));
     const along = steps.map((_step, at) => FIRST + sumOf(heights.slice(0, at)));
     const { shapes, ends } = this.bands(along, left, left - passed);
-    const words = steps.flatMap((step, at) => [
-      this.label(step, ends[at] + 12, along[at] + 4),
-      ...step.others.map((other, number) =>
-        this.entry(other, ends[at] + 12, along[at] + listed[at] + LINE * number, 0),
-      ),
-    ]);
+    const words = steps.flatMap((step, at) => {
+      const [x, y] = [ends[at] + 12, along[at] + listed[at]];
+      const others = step.others.map((other, number) => this.entry(other, x, y + LINE * number, 0));
+      return [this.label(step, x, along[at] + 4), ...others];
+    });
     return this.framed(room, FIRST + sumOf(heights), [...this.word(left, 0, along[0] - HALF), ...shapes, ...words]);
   }
 
@@ -169,8 +167,7 @@ class TrailPicture extends View {
   framed(width, height, shapes) {
     const { word, steps } = this.data;
     const label = [word, ...steps.map(({ name, share }) => `${name} ${signed(share)}`)].join(" ← ");
-    const size = { width, height, viewBox: `0 0 ${width} ${height}` };
-    return svg("svg", { ...size, role: "group", "aria-label": label }, ...shapes);
+    return svg("svg", { ...ofSize(width, height), role: "group", "aria-label": label }, ...shapes);
   }
 
   /** The word that is written, and the line to its head: that one has no share. @param {number} x @param {number} y @param {number} end */
@@ -230,16 +227,12 @@ class TrailPicture extends View {
         const round = HALF + BEND + size / 2;
         const [from, to] = [along[at], along[other.joins]];
         const [first, last] = [from + round, to - round];
-        bands.push(
-          this.band(other, [
-            [from, leaves],
-            [first, leaves],
-            [first, passes],
-            [last, passes],
-            [last, arrives],
-            [to, arrives],
-          ]),
-        );
+        const [xs, ys] = [
+          [from, first, first, last, last, to],
+          [leaves, leaves, passes, passes, arrives, arrives],
+        ];
+        const line = xs.map((x, i) => /** @type {Point} */ ([x, ys[i]]));
+        bands.push(this.band(other, line));
         gone += size;
         come[other.joins] += size;
         lane += way * (size + LANE);
@@ -293,14 +286,8 @@ class TrailPicture extends View {
   /** The name of a step with what is below it. @param {Step} step @param {number} x @param {number} y */
   label(step, x, y) {
     const lines = this.below(step);
-    const width = Math.max(this.widthOf(step.name, BOLD), ...lines.map((line) => this.widthOf(line, SMALL)));
-    const reach = svg("rect", {
-      class: "reach",
-      x: x - 4,
-      y: y - 15,
-      width: width + 8,
-      height: 20 + BELOW * lines.length,
-    });
+    const width = Math.max(this.widthOf(step.name, BOLD), this.widest(lines));
+    const reach = reachOf(x, y, width, 20 + BELOW * lines.length);
     const name = svg("text", { class: "name", x, y }, step.name);
     const below = lines.map((line, number) =>
       svg("text", { class: number ? "note" : "", x, y: y + BELOW * (number + 1) }, line),
@@ -316,11 +303,9 @@ class TrailPicture extends View {
     const { name, share, tested, trail } = other;
     const number = tested ? `${signed(share)} ✓ ${tested}` : signed(share);
     const beside = pitch ? 0 : this.widthOf(name, SMALL) + 8;
-    const width =
-      14 +
-      (pitch ? Math.max(this.widthOf(name, SMALL), this.widthOf(number, SMALL)) : beside + this.widthOf(number, SMALL));
+    const width = 14 + (pitch ? this.widest([name, number]) : beside + this.widthOf(number, SMALL));
     const parts = [
-      svg("rect", { class: "reach", x: x - 4, y: y - 15, width: width + 8, height: pitch ? PAIR - 2 : LINE }),
+      reachOf(x, y, width, pitch ? PAIR - 2 : LINE),
       svg("rect", { class: `swatch ${hueOf(share)}`, x, y: y - 9, width: 9, height: 9, rx: 2 }),
       svg("text", { x: x + 14, y }, name),
       svg("text", { class: "note", x: x + 14 + beside, y: y + pitch }, number),
@@ -349,12 +334,10 @@ class TrailPicture extends View {
       : _("Read from “{word}” to the right: each step was computed from the one to its right.", { word });
     this.caption.textContent = caption ? _("{before} {sentence}", { before: read, sentence: caption }) : read;
     const unit = roundBelow(20 / this.scale);
-    const sample = (/** @type {string} */ look, /** @type {number} */ height) =>
-      svg(
-        "svg",
-        { class: "sample", width: 22, height: 22, viewBox: "0 0 22 22", "aria-hidden": "true" },
-        svg("rect", { class: look, x: 1, y: 11 - height / 2, width: 20, height }),
-      );
+    const sample = (/** @type {string} */ look, /** @type {number} */ height) => {
+      const line = svg("rect", { class: look, x: 1, y: 11 - height / 2, width: 20, height });
+      return svg("svg", { class: "sample", ...ofSize(22, 22), "aria-hidden": "true" }, line);
+    };
     const towards = (/** @type {string} */ token, /** @type {"warm" | "cold"} */ hue) => [
       sample(`band ${hue} tested`, 10),
       element("span", "", ...sentenceParts(_("towards {word}"), { word: tokenElement(`“${token}”`) })),
@@ -403,6 +386,9 @@ class TrailPicture extends View {
     return true;
   }
 }
+
+/** What of words the pointer reaches. @param {number} x @param {number} y @param {number} width @param {number} height */
+const reachOf = (x, y, width, height) => svg("rect", { class: "reach", x: x - 4, y: y - 15, width: width + 8, height });
 
 /** @param {number[]} numbers */
 const sumOf = (numbers) => numbers.reduce((sum, number) => sum + number, 0);

@@ -1,7 +1,7 @@
 // A question about a score: its trail, the sentences tinted by what the chosen bar read, and the bars. A bar is chosen by
 // pointer, focus or arrow keys; a click on it, or on a tinted word, asks Why? of it. What is chosen can be tested: what
 // is left without it. Data: `Page` of payload.py.
-import { isTyped } from "../../../pictures/shared/items.js";
+import { closest, consume, isCombination, isTyped } from "../../../pictures/shared/items.js";
 import { _, sentenceParts } from "../../../pictures/shared/messages.js";
 import { mount, View } from "../../../pictures/shared/mount.js";
 import { button, element, isPresented, tokenElement } from "../../../pictures/shared/picture.js";
@@ -72,25 +72,25 @@ class Why extends View {
   testing = element("section", "test");
 
   start() {
-    this.root.addEventListener("keydown", (event) => this.press(event), { signal: this.ended.signal });
-    const choose = (/** @type {EventTarget | null} */ target) => {
-      const bar = target instanceof Element && /** @type {HTMLElement | null} */ (target.closest(".bar"));
-      const row = bar && this.bars.get(bar);
-      if (row && (row !== this.chosen || this.word)) this.choose(row);
-      const word = target instanceof Element && /** @type {HTMLElement | null} */ (target.closest(".word.on"));
-      const tint = word && this.words.get(word);
-      if (tint && tint !== this.word && !this.together) this.chooseWord(tint);
+    const { signal } = this.ended;
+    this.root.addEventListener("keydown", (event) => this.press(event), { signal });
+    const choosing = (/** @type {Event} */ event) => {
+      const [bar, word] = [closest(event, ".bar"), closest(event, ".word.on")];
+      return () => {
+        const [row, tint] = [bar && this.bars.get(bar), word && this.words.get(word)];
+        if (row && (row !== this.chosen || this.word)) this.choose(row);
+        if (tint && tint !== this.word && !this.together) this.chooseWord(tint);
+      };
     };
-    this.root.addEventListener("focusin", ({ target }) => choose(target), { signal: this.ended.signal });
+    this.root.addEventListener("focusin", (event) => choosing(event)(), { signal });
     // A bar that is drawn below a resting pointer, or passed on the way to a word, is not chosen.
-    /** @type {ReturnType<typeof setTimeout> | undefined} */
-    let resting;
-    const point = (/** @type {PointerEvent} */ { target, movementX, movementY }) => {
-      if (!movementX && !movementY) return;
+    let resting = 0;
+    const point = (/** @type {PointerEvent} */ event) => {
+      if (!event.movementX && !event.movementY) return;
       clearTimeout(resting);
-      resting = setTimeout(() => choose(target), REST_MS);
+      resting = setTimeout(choosing(event), REST_MS);
     };
-    this.root.addEventListener("pointermove", point, { signal: this.ended.signal });
+    this.root.addEventListener("pointermove", point, { signal });
   }
 
   /** @param {{ header: WhyHeader }} payload */
@@ -103,11 +103,9 @@ class Why extends View {
     this.header = header;
     this.shownTrail = trail;
     for (const name of /** @type {const} */ (["warm", "cold"])) this.root.style.setProperty(`--${name}`, header[name]);
-    const rows = header.groups.flatMap(({ rows, rest }) => [
-      ...rows.flatMap((row) => [row, ...row.heads]),
-      ...(rest ? [rest] : []),
-    ]);
-    const same = isStep ? undefined : rows.find((row) => row.test === chosen?.test && row.name === chosen.name);
+    const rows = header.groups.flatMap(({ rows, rest }) => [...rows, ...(rest ? [rest] : [])]);
+    const all = rows.flatMap((row) => [row, ...row.heads]);
+    const same = isStep ? undefined : all.find((row) => row.test === chosen?.test && row.name === chosen.name);
     this.chosen = same ?? header.groups.find(({ isMain }) => isMain)?.rows[0] ?? null;
     const isWord = (/** @type {Tint} */ tint) => tint.trail === word?.trail && tint.line === word.line;
     this.word = (same && this.chosen?.tints.find(isWord)) ?? null;
@@ -144,10 +142,9 @@ class Why extends View {
 
   /** @param {string} name */
   focus(name) {
-    const same = [...this.root.querySelectorAll("[data-focus]")].find(
-      (each) => /** @type {HTMLElement} */ (each).dataset.focus === name,
-    );
-    /** @type {HTMLElement | undefined} */ (same)?.focus({ preventScroll: true });
+    /** @type {NodeListOf<HTMLElement>} */
+    const all = this.root.querySelectorAll("[data-focus]");
+    [...all].find(({ dataset }) => dataset.focus === name)?.focus({ preventScroll: true });
   }
 
   /** @param {string} trail */
@@ -159,9 +156,9 @@ class Why extends View {
     const { crumbs, exact, isExact } = this.header;
     const now = crumbs.findLastIndex(({ isAhead }) => !isAhead);
     const steps = crumbs.map(({ name, total, trail, isAhead }, at) => {
-      const step = button({ className: isAhead ? "crumb ahead" : "crumb" }, () => this.go(trail), name, " ");
-      step.append(element("span", "number", signed(total)));
-      if (at === now) step.setAttribute("aria-current", "step");
+      const number = element("span", "number", signed(total));
+      const step = button(isAhead ? "crumb ahead" : "crumb", () => this.go(trail), name, " ", number);
+      if (at === now) step.ariaCurrent = "step";
       if (isAhead) step.title = _("Not asked yet: what contributes most from here on");
       return [...(at ? [element("span", { className: "arrow", ariaHidden: "true" }, "←")] : []), step];
     });
@@ -174,25 +171,18 @@ class Why extends View {
 
   question() {
     const { key, rival, rivals, rivalKey, asked, total } = this.header;
-    const heading = element("h2", { tabIndex: -1 });
-    if (asked) {
-      const number = element("span", `chip ${hueOf(total)}`, signed(total));
-      heading.append(
-        ...sentenceParts(_("Why does {name} contribute {total}?"), { name: tokenElement(asked), total: number }),
-      );
-      return heading;
-    }
-    const list = element("select", { className: "chip cold", ariaLabel: _("The key that it is compared with") });
-    for (const { position, name, weight } of rivals) {
-      const option = element("option", { value: String(position), title: weight.toFixed(4) }, name);
-      option.selected = position === rivalKey;
-      list.append(option);
-    }
-    list.onchange = () => this.python.trigger("rival", { key: Number(list.value) });
+    const heading = (/** @type {string} */ sentence, /** @type {Record<string, Node>} */ values) =>
+      element("h2", { tabIndex: -1 }, ...sentenceParts(sentence, values));
+    const number = element("span", `chip ${hueOf(total)}`, signed(total));
+    if (asked) return heading(_("Why does {name} contribute {total}?"), { name: tokenElement(asked), total: number });
+    const options = rivals.map(({ position, name, weight }) =>
+      Object.assign(new Option(name, String(position), false, position === rivalKey), { title: weight.toFixed(4) }),
+    );
+    const onchange = () => this.python.trigger("rival", { key: Number(list.value) });
+    const ariaLabel = _("The key that it is compared with");
+    const list = element("select", { className: "chip cold", ariaLabel, onchange }, ...options);
     const other = rivals.length > 1 ? list : tokenElement(rival, "chip cold");
-    const values = { key: tokenElement(key, "chip warm"), rival: other };
-    heading.append(...sentenceParts(_("Why {key} and not {rival}?"), values));
-    return heading;
+    return heading(_("Why {key} and not {rival}?"), { key: tokenElement(key, "chip warm"), rival: other });
   }
 
   // ---- sentences ----
@@ -205,12 +195,8 @@ class Why extends View {
     const each = Math.ceil(lines.length / gauges.length);
     const blocks = gauges.map((gauge, side) => {
       const words = lines.slice(side * each, (side + 1) * each).map((line, number) => {
-        const at = side * each + number;
-        return this.line(
-          line,
-          tints.filter((tint) => tint.line === at),
-          most,
-        );
+        const own = tints.filter((tint) => tint.line === side * each + number);
+        return this.line(line, own, most);
       });
       const tools = side || !twin ? this.twinTools(side) : [];
       return element("div", "block", element("div", "words", ...words, ...tools), this.gauge(gauge));
@@ -229,11 +215,10 @@ class Why extends View {
       const look = ["word", swapped.includes(at) && "swapped", at === query && "query"];
       if (!tint) return element("span", look.filter(Boolean).join(" "), tokenElement(token, ""));
       const number = signed(tint.share);
-      const classes = [...look, "on", hueOf(tint.share), tint === this.word && "chosen"].filter(Boolean).join(" ");
-      const word = button({ className: classes }, () => this.pressWord(tint));
-      word.append(tokenElement(token, ""));
-      word.style.setProperty("--share", String(Math.abs(tint.share) / most));
-      word.dataset.focus = `word ${tint.line} ${tint.token}`;
+      const className = [...look, "on", hueOf(tint.share), tint === this.word && "chosen"].filter(Boolean).join(" ");
+      const style = `--share:${Math.abs(tint.share) / most}`;
+      const named = { className, style, dataset: { focus: `word ${tint.line} ${tint.token}` } };
+      const word = button(named, () => this.pressWord(tint), tokenElement(token, ""));
       this.words.set(word, tint);
       if (this.together && tint.test !== "") {
         word.ariaPressed = String(this.together.has(tint.test));
@@ -307,27 +292,23 @@ class Why extends View {
     const { name, codes, side, refused, stays } = this.subject();
     const test = header.tests[codes];
     const why = refused || test?.refused || "";
-    const heading = element("h3");
-    heading.append(
-      ...(name
-        ? sentenceParts(_("Without {name}"), { name: tokenElement(name, "") })
-        : [_("Choose words of the text to test them together")]),
-    );
-    const press = button("do", () => this.test(), test?.run ? _("✓ tested") : _("Test it"));
-    press.title = _("Run the model without it. Key: T");
-    press.disabled = !codes || why !== "" || Boolean(test?.run);
-    press.hidden = !header.runs;
-    press.dataset.focus = "test";
-    const several = button("tool", () => this.takeTogether(), together ? _("One at a time") : _("Several words"));
-    several.title = _("Choose words in the text to remove together");
-    several.dataset.focus = "several";
-    several.ariaPressed = String(together !== null);
-    several.hidden = !header.runs || !chosen?.tints.some((tint) => tint.test !== "");
+    const heading = name
+      ? sentenceParts(_("Without {name}"), { name: tokenElement(name, "") })
+      : [_("Choose words of the text to test them together")];
+    const disabled = !codes || why !== "" || Boolean(test?.run);
+    const ofPress = { className: "do", disabled, hidden: !header.runs, title: _("Run the model without it. Key: T") };
+    const named = test?.run ? _("✓ tested") : _("Test it");
+    const press = button({ ...ofPress, dataset: { focus: "test" } }, () => this.test(), named);
+    const hidden = !header.runs || !chosen?.tints.some((tint) => tint.test !== "");
+    const title = _("Choose words in the text to remove together");
+    const ofSeveral = { className: "tool", hidden, title, ariaPressed: String(together !== null) };
+    const other = together ? _("One at a time") : _("Several words");
+    const several = button({ ...ofSeveral, dataset: { focus: "several" } }, () => this.takeTogether(), other);
     this.testing.hidden = !header.runs && !Object.keys(header.tests).length;
     this.testing.ariaLabel = _("Test it");
     this.testing.dataset.test = codes;
     this.testing.replaceChildren(
-      element("header", "", heading, press, several),
+      element("header", "", element("h3", "", ...heading), press, several),
       why ? element("p", { className: "refused", role: "status" }, why) : this.table(test, side),
       element("p", "note", stays && !why ? `${stays} ${header.how}` : header.how),
     );
@@ -366,48 +347,29 @@ class Why extends View {
       const word = run.odds === null || run.odds === undefined ? "–" : fixed(run.odds);
       const written = run.text === undefined ? instead : run.text && `“${run.text}”`;
       const text = element("td", run.text === undefined ? "none text" : "text", element("bdi", "", written || "–"));
-      return element(
-        "tr",
-        "",
-        first,
-        number,
-        cell(run.key.toFixed(4), key, "number"),
-        cell(run.rival.toFixed(4), rival, "number"),
-        cell(word, odds, "number"),
-        text,
-      );
+      const weights = [cell(run.key.toFixed(4), key, "number"), cell(run.rival.toFixed(4), rival, "number")];
+      return element("tr", "", first, number, ...weights, cell(word, odds, "number"), text);
     };
     const names = ["", _("score difference"), key, rival, odds, _("what is written from here on")];
     const head = element("tr", "", ...names.map((name) => element("th", { scope: "col" }, name)));
-    const later = _("after a test");
-    return element(
-      "table",
-      "",
-      element("thead", "", head),
-      element(
-        "tbody",
-        "",
-        row(_("as it is"), header.scores[side], intact, later),
-        row(
-          _("without it, predicted from its share"),
-          test?.predicted ?? null,
-          null,
-          _("a share predicts only the score"),
-        ),
-        row(_("◇ one product recomputed"), test?.product ?? null, null, _("a product predicts only the score")),
-        ...(header.runs || test?.run
-          ? [row(_("● run again"), test?.run?.score ?? null, test?.run ?? null, _("not tested yet"))]
-          : []),
-      ),
-    );
+    const [predicted, only] = [_("without it, predicted from its share"), _("a share predicts only the score")];
+    const [again, run] = [_("● run again"), test?.run ?? null];
+    const rows = [
+      row(_("as it is"), header.scores[side], intact, _("after a test")),
+      row(predicted, test?.predicted ?? null, null, only),
+      row(_("◇ one product recomputed"), test?.product ?? null, null, _("a product predicts only the score")),
+      ...(header.runs || run ? [row(again, run?.score ?? null, run, _("not tested yet"))] : []),
+    ];
+    return element("table", "", element("thead", "", head), element("tbody", "", ...rows));
   }
 
   /** What makes, edits and removes the twin. @param {number} side */
   twinTools(side) {
     const { twin, text } = this.header;
     if (!text) return [];
-    const edit = button("tool", () => this.editTwin(edit), side ? _("Edit the twin") : _("Make a twin"));
-    edit.title = _("The same sentence with one word changed; the change in the score is then explained");
+    const title = _("The same sentence with one word changed; the change in the score is then explained");
+    const look = { className: "tool", title };
+    const edit = button(look, () => this.editTwin(edit), side ? _("Edit the twin") : _("Make a twin"));
     const tools = side ? [edit, button("tool", () => this.python.trigger("twin", { text }), _("Remove it"))] : [edit];
     return [element("p", { className: "tools", dataset: { twin } }, ...tools)];
   }
@@ -428,8 +390,7 @@ class Why extends View {
   /** @param {{ key: number, rival: number }} weights */
   gauge({ key, rival }) {
     const row = (/** @type {string} */ name, /** @type {number} */ weight, /** @type {string} */ hue) => {
-      const bar = element("i", hue);
-      bar.style.setProperty("--weight", String(weight));
+      const bar = element("i", { className: hue, style: `--weight:${weight}` });
       return [tokenElement(name, "gauge-name"), bar, element("span", "number", weight.toFixed(4))];
     };
     const rows = [...row(this.header.key, key, "warm"), ...row(this.header.rival, rival, "cold")];
@@ -451,17 +412,10 @@ class Why extends View {
       element("li", "", this.bar(row, low, span)),
       ...(this.opened.has(row.trail) ? row.heads.map((head) => element("li", "head", this.bar(head, low, span))) : []),
     ]);
-    if (rest)
-      items.push(
-        element(
-          "li",
-          "",
-          this.bar(rest, low, span, () => this.openRest(title, rows[shown])),
-        ),
-      );
+    const open = () => this.openRest(title, rows[shown]);
+    if (rest) items.push(element("li", "", this.bar(rest, low, span, open)));
     const columns = [_("share"), _("score drop")].map((name) => element("span", "column", name));
-    const heading = element("h3", "", element("span", "", title), ...columns, element("span"));
-    heading.ariaLabel = title;
+    const heading = element("h3", { ariaLabel: title }, element("span", "", title), ...columns, element("span"));
     return element("section", "group", heading, element("ul", { ariaLabel: title }, ...items));
   }
 
@@ -474,40 +428,36 @@ class Why extends View {
   bar(row, low, span, open = null) {
     const { name, share, trail, test, refused, heads } = row;
     const ask = open ?? (trail ? () => this.go(trail) : () => {});
-    const bar = button(open ? "bar rest" : "bar", ask, tokenElement(name, "name"), this.plot(share, low, span));
     const known = this.header.tests[test];
-    const left = element("span", "number left", this.left(known) || (refused || known?.refused ? "–" : "…"));
-    left.title =
-      refused ||
-      known?.refused ||
-      (known?.run
-        ? _("how much the score falls without it, when the model runs again")
-        : _("how much the score falls without it, with one product recomputed"));
-    bar.append(element("span", "number", signed(share)), left, element("span", "go", trail ? _("Why?") : ""));
-    bar.dataset.focus = focusOf(row);
+    const why = refused || known?.refused;
+    const how = known?.run
+      ? _("how much the score falls without it, when the model runs again")
+      : _("how much the score falls without it, with one product recomputed");
+    const look = { className: open ? "bar rest" : "bar", dataset: { focus: focusOf(row) } };
+    const ofBar = { ariaCurrent: row.isChosen ? "true" : null, ariaDisabled: trail || open ? null : "true" };
+    const bar = button(
+      { ...look, ...ofBar },
+      ask,
+      tokenElement(name, "name"),
+      this.plot(share, low, span),
+      element("span", "number", signed(share)),
+      element("span", { className: "number left", title: why || how }, this.left(known) || (why ? "–" : "…")),
+      element("span", "go", trail ? _("Why?") : ""),
+    );
     bar.classList.toggle("chosen", row === this.chosen);
-    if (row.isChosen) bar.setAttribute("aria-current", "true");
-    if (!trail && !open) bar.setAttribute("aria-disabled", "true");
     this.bars.set(bar, row);
     if (!heads.length) return bar;
     const isOpen = this.opened.has(trail);
-    const toggle = button(
-      { className: "heads", ariaExpanded: String(isOpen) },
-      () => this.toggle(trail),
-      isOpen ? "▾" : "▸",
-    );
-    toggle.ariaLabel = _("Heads of {name}", { name });
+    const ofHeads = { className: "heads", ariaExpanded: String(isOpen), ariaLabel: _("Heads of {name}", { name }) };
+    const toggle = button(ofHeads, () => this.toggle(trail), isOpen ? "▾" : "▸");
     return element("div", "with-heads", bar, toggle);
   }
 
   /** @param {number} share @param {number} low @param {number} span */
   plot(share, low, span) {
-    const mark = element("i", hueOf(share));
-    mark.style.left = `${(100 * (Math.min(share, 0) - low)) / span}%`;
-    mark.style.width = `${(100 * Math.abs(share)) / span}%`;
-    const plot = element("span", { className: "plot", ariaHidden: "true" }, mark);
-    plot.style.setProperty("--zero", String(-low / span));
-    return plot;
+    const [left, width] = [(100 * (Math.min(share, 0) - low)) / span, (100 * Math.abs(share)) / span];
+    const mark = element("i", { className: hueOf(share), style: `left:${left}%;width:${width}%` });
+    return element("span", { className: "plot", ariaHidden: "true", style: `--zero:${-low / span}` }, mark);
   }
 
   /** @param {string} what */
@@ -540,8 +490,8 @@ class Why extends View {
 
   /** @param {KeyboardEvent} event */
   press(event) {
-    const { key, altKey, ctrlKey, metaKey } = event;
-    if (altKey || ctrlKey || metaKey || isTyped(event)) return;
+    const { key } = event;
+    if (isCombination(event) || isTyped(event)) return;
     const crumbs = this.header.crumbs.filter(({ isAhead }) => !isAhead);
     const move = { ArrowDown: 1, ArrowUp: -1, ArrowRight: 1, ArrowLeft: -1 }[key];
     if (key === "Escape" && this.together) this.takeTogether();
@@ -554,8 +504,7 @@ class Why extends View {
       const at = set.indexOf(/** @type {HTMLElement} */ (target));
       set[at < 0 ? 0 : (at + move + set.length) % set.length]?.focus();
     } else return;
-    event.preventDefault();
-    event.stopPropagation();
+    consume(event);
   }
 }
 

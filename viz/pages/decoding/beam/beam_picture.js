@@ -1,7 +1,7 @@
 // A beam search as a tree that grows from left to right, a column a step. Pointing at a hypothesis, or moving there with
 // the arrow keys (left and right along the tree, up and down within a step), tells what became of it; a click, or Enter,
 // opens it. Data: the payload of tab.py. Sends back the trigger `node`: { node }.
-import { svg } from "../../../pictures/shared/drawing.js";
+import { ofSize, svg } from "../../../pictures/shared/drawing.js";
 import { cornerOf, hearItems, scrolledTo } from "../../../pictures/shared/items.js";
 import { _ } from "../../../pictures/shared/messages.js";
 import { mount, View } from "../../../pictures/shared/mount.js";
@@ -148,10 +148,10 @@ class BeamPicture extends View {
       .slice(0, columns.length)
       .map((x, i) => svg("text", { class: "head", x, y: 17 }, i ? _("Step {step}", { step: i }) : ""));
     const height = TOP + ROW * Math.max(...columns.map(({ length }) => length)) + SIDE;
-    const size = { width: lefts[columns.length], height, viewBox: `0 0 ${lefts[columns.length]} ${height}` };
     const label = _("The beam's tree: arrow keys move along it, Enter opens a hypothesis");
+    const look = { ...ofSize(lefts[columns.length], height), role: "group", "aria-label": label };
     const parts = [...names, ...this.edges.values(), ...this.marks.values()];
-    this.scroller.replaceChildren(svg("svg", { ...size, role: "group", "aria-label": label }, ...parts));
+    this.scroller.replaceChildren(svg("svg", look, ...parts));
     this.markChosen();
   }
 

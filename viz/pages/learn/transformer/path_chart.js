@@ -1,6 +1,6 @@
 // The path of a token as a drawing: for each stage, how long every vector is that its parts add to the residual stream,
 // and behind them how long the stream is then.
-import { svg } from "../../../pictures/shared/drawing.js";
+import { ofSize, svg } from "../../../pictures/shared/drawing.js";
 import { underWords, written } from "./written.js";
 
 /**
@@ -51,13 +51,7 @@ export const shareText = (share) => (share === null ? "" : `${Math.round(100 * s
 export function pathChart({ parts, boxes, width, open, colours, label }) {
   const top = Math.max(...parts.flatMap(({ length, stream }) => [length, stream]), 1e-9);
   const y = (/** @type {number} */ value) => TOP + (HEIGHT - TOP - BOTTOM) * (1 - value / top);
-  const root = svg("svg", {
-    width,
-    height: HEIGHT,
-    viewBox: `0 0 ${width} ${HEIGHT}`,
-    role: "img",
-    "aria-label": label,
-  });
+  const root = svg("svg", { ...ofSize(width, HEIGHT), role: "img", "aria-label": label });
   boxes.forEach(({ left, width: room }, stage) => {
     const className = stage === open ? "ground open" : "ground";
     root.append(svg("rect", { x: left, y: 0, width: room, height: HEIGHT, class: className, "data-stage": stage }));

@@ -1,5 +1,5 @@
 // A small map of the machine: its towers, with the layer that is looked at.
-import { svg } from "../../../pictures/shared/drawing.js";
+import { ofSize, svg } from "../../../pictures/shared/drawing.js";
 
 /** @import { ModelColumns } from "./model_columns.js" */
 /** @import { Place } from "./walk.js" */
@@ -21,12 +21,5 @@ export function smallMap(columns, { site, layer, end }) {
       return svg("rect", { ...box, height: Math.max(high - 1, 0.6), class: isHere ? "map-part here" : "map-part" });
     });
   });
-  const look = {
-    class: "small-map",
-    width,
-    height: MAP_HEIGHT,
-    viewBox: `0 0 ${width} ${MAP_HEIGHT}`,
-    "aria-hidden": "true",
-  };
-  return svg("svg", look, ...parts);
+  return svg("svg", { class: "small-map", ...ofSize(width, MAP_HEIGHT), "aria-hidden": "true" }, ...parts);
 }
