@@ -1,5 +1,5 @@
 // The labels along both sides of a matrix, thinned out where they would touch.
-import { element, rowElement, WRITES } from "../shared/picture.js";
+import { element, rowElement, textWidth, WRITES } from "../shared/picture.js";
 import { RoleBand, RoleKey } from "./matrix_roles.js";
 
 /** @import { MatrixHeader } from "./matrix_reading.js" */
@@ -18,9 +18,7 @@ const BETWEEN = 6;
 
 /** How wide labels are. @param {string[]} labels @param {string} font */
 function widthsOf(labels, font) {
-  const context = /** @type {OffscreenCanvasRenderingContext2D} */ (new OffscreenCanvas(1, 1).getContext("2d"));
-  context.font = font;
-  const width = (/** @type {string} */ label) => Math.min(WIDEST_LABEL, Math.ceil(context.measureText(label).width));
+  const width = (/** @type {string} */ label) => Math.min(WIDEST_LABEL, Math.ceil(textWidth(label, font)));
   // In thousands of tokens most come again.
   const widths = new Map([...new Set(labels)].map((label) => [label, width(label)]));
   return labels.map((label) => widths.get(label) ?? 0);

@@ -55,8 +55,25 @@ export const toolButton = (label, title, act) =>
 /** @param {number} low @param {number} number @param {number} high */
 export const clamp = (low, number, high) => Math.max(low, Math.min(high, number));
 
+/** The first of the largest numbers. @param {ArrayLike<number>} numbers */
+export function indexOfLargest(numbers) {
+  let best = 0;
+  for (let at = 1; at < numbers.length; at++) if (numbers[at] > numbers[best]) best = at;
+  return best;
+}
+
 /** The drawing context of a canvas. @param {HTMLCanvasElement} canvas */
 export const contextOf = (canvas) => /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+
+/** What measures texts. @type {CanvasRenderingContext2D | undefined} */
+let ruler;
+
+/** How wide a text is, in CSS pixels. @param {string} text @param {string} font */
+export function textWidth(text, font) {
+  ruler ??= contextOf(element("canvas"));
+  ruler.font = font;
+  return ruler.measureText(text).width;
+}
 
 /** How much larger than its own pixels say an element is shown, as on a projector. @param {Element} element */
 export const zoomOf = (element) => element.currentCSSZoom ?? 1;
@@ -192,13 +209,13 @@ export class Tooltip {
     const looking =
       key === null ? [row] : sentenceParts(_("{query} attends to {key}"), { query: row, key: tokenElement(key) });
     const parts = looking.map((part) => (typeof part === "string" ? element("span", "looks-at", part) : part));
-    const pair = element("div", "tooltip-pair", ...parts);
-    this.showContent(point, title, pair, element("div", "tooltip-value", note));
+    this.showContent(point, title, element("div", "tooltip-pair", ...parts), note);
   }
 
-  /** @param {Point} point @param {string} title @param {Node[]} content */
+  /** A title, and parts of which texts have a line each. @param {Point} point @param {string} title @param {(string | Node)[]} content */
   showContent({ clientX, clientY }, title, ...content) {
-    this.box.replaceChildren(element("div", "tooltip-title", title), ...content);
+    const parts = content.map((part) => (typeof part === "string" ? element("div", "tooltip-value", part) : part));
+    this.box.replaceChildren(element("div", "tooltip-title", title), ...parts);
     this.box.hidden = false;
     const frame = this.root.getBoundingClientRect();
     const { offsetWidth: width, offsetHeight: height } = this.box;

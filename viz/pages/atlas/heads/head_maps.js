@@ -101,16 +101,18 @@ class HeadMaps extends View {
       context.fillStyle = colourAt(scale, shade).fill;
       context.fillRect(head * LITTLE_WIDTH, layer * LITTLE_HEIGHT, LITTLE_WIDTH, LITTLE_HEIGHT);
     });
-    const range = element(
-      "span",
-      "little-high muted",
-      _("{low} to {high}", { low, high: `${high} ${unit}`.trimEnd() }),
-    );
+    const range = _("{low} to {high}", { low, high: `${high} ${unit}`.trimEnd() });
     // Also the chosen one: another may have been asked for that has not come yet.
     const choose = () => this.python.trigger("map", { key });
     const look = { className: "little-map", dataset: { key, inPicture: "" } };
     const cells = element("span", "little-cells", canvas, element("span", { className: "little-frame", hidden: true }));
-    return button(look, choose, element("span", "little-name", name), cells, range);
+    return button(
+      look,
+      choose,
+      element("span", "little-name", name),
+      cells,
+      element("span", "little-high muted", range),
+    );
   }
 
   // ---- the large map ----
@@ -120,15 +122,11 @@ class HeadMaps extends View {
     const { name, unit, texts, low, high, isCentred } = this.chosen;
     const hadFocus = this.cells.some((cell) => cell.matches(":focus"));
     const height = cellHeight(layers);
-    this.board.style.setProperty("--heads", String(heads));
-    this.board.style.setProperty("--layers", String(layers));
-    this.board.style.setProperty("--cell-height", `${height}px`);
-    this.board.style.setProperty("--number-size", `${Math.min(13, height - 5)}px`);
-    const sizes = { name, layers, heads };
-    this.board.ariaLabel = _(
-      "{name}: {layers} layers of {heads} heads. The arrow keys move, Enter opens a head.",
-      sizes,
-    );
+    const sizes = `--cell-height:${height}px;--number-size:${Math.min(13, height - 5)}px`;
+    const label = _("{name}: {layers} layers of {heads} heads. The arrow keys move, Enter opens a head.", {
+      ...{ name, layers, heads },
+    });
+    Object.assign(this.board, { style: `--heads:${heads};--layers:${layers};${sizes}`, ariaLabel: label });
     const what = [unit, _("layers down, heads across")].filter(Boolean).join(" · ");
     this.title.replaceChildren(element("b", {}, name), element("span", "muted", what));
     const numbers = (/** @type {number} */ count) => Array.from({ length: count }, (_item, i) => String(i + 1));
@@ -149,10 +147,9 @@ class HeadMaps extends View {
       ? _("Colour scale from {low} (cold) through the chance level (dark) to {high} (warm)", { low, high })
       : _("Colour scale from 0 (dark) to {high} (light)", { high });
     const [bar, end] = [element("span", { className: "shade-bar", style: gradient }), `${high} ${unit}`.trimEnd()];
-    this.under.replaceChildren(
-      element("span", { className: "shade-scale", role: "img", ariaLabel }, low, bar, end),
-      pictureButton(this.root, () => this.data.name),
-    );
+    const scale = element("span", { className: "shade-scale", role: "img", ariaLabel }, low, bar, end);
+    const save = pictureButton(this.root, () => this.data.name);
+    this.under.replaceChildren(scale, save);
     if (hadFocus) this.cells[this.indexOf(selected)].focus();
   }
 
@@ -188,7 +185,7 @@ class HeadMaps extends View {
     const index = this.cells.indexOf(cell);
     const [layer, head] = this.headOf(index);
     const title = headLabel(layer, head);
-    this.tooltip.showContent(point, title, element("div", "tooltip-value", this.textOf(index)));
+    this.tooltip.showContent(point, title, this.textOf(index));
     pointAtHead({ site: this.data.site, layer, head });
   }
 

@@ -5,7 +5,7 @@ import { ofSize, svg } from "../../../pictures/shared/drawing.js";
 import { hearItems } from "../../../pictures/shared/items.js";
 import { _, sentenceParts } from "../../../pictures/shared/messages.js";
 import { mount, onResize, View } from "../../../pictures/shared/mount.js";
-import { contextOf, element, tokenElement } from "../../../pictures/shared/picture.js";
+import { element, textWidth, tokenElement } from "../../../pictures/shared/picture.js";
 import { pictureButton } from "../../../pictures/shared/save_picture.js";
 import { hueOf, signed } from "./shares.js";
 import { BEND, bandAlong, closed, roundBelow, stub } from "./trail_bands.js";
@@ -47,7 +47,6 @@ class TrailPicture extends View {
   board = element("div", "board");
   foot = element("div", "foot");
   caption = element("p", "caption");
-  ruler = contextOf(element("canvas"));
 
   start() {
     const title = element("p", "only-saved picture-caption");
@@ -115,8 +114,7 @@ class TrailPicture extends View {
 
   /** @param {string} text @param {string} font */
   widthOf(text, font) {
-    this.ruler.font = `${font} ${getComputedStyle(this.root).fontFamily}`;
-    return this.ruler.measureText(text).width;
+    return textWidth(text, `${font} ${getComputedStyle(this.root).fontFamily}`);
   }
 
   /** What is written below the name of a step. @param {Step} step */

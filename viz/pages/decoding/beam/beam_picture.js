@@ -5,7 +5,7 @@ import { ofSize, svg } from "../../../pictures/shared/drawing.js";
 import { cornerOf, hearItems, scrolledTo } from "../../../pictures/shared/items.js";
 import { _ } from "../../../pictures/shared/messages.js";
 import { mount, View } from "../../../pictures/shared/mount.js";
-import { contextOf, element, Tooltip, tokenElement } from "../../../pictures/shared/picture.js";
+import { element, Tooltip, textWidth, tokenElement } from "../../../pictures/shared/picture.js";
 import { pictureButton } from "../../../pictures/shared/save_picture.js";
 
 /** @import { Point } from "../../../pictures/shared/items.js" */
@@ -78,7 +78,6 @@ class BeamPicture extends View {
   bar = element("div", "beam-bar");
   scroller = element("div", "scroller");
   tooltip = new Tooltip(this.root);
-  ruler = contextOf(element("canvas"));
 
   start() {
     this.root.replaceChildren(this.bar, this.scroller, this.tooltip.box);
@@ -129,15 +128,10 @@ class BeamPicture extends View {
     const { nodes, roles } = this.data;
     if (this.isFolded && nodes[this.chosen].folded === null) this.chosen = nodes[this.chosen].parent ?? 0;
     const family = getComputedStyle(this.root).fontFamily;
-    const width = (/** @type {string} */ text, /** @type {string} */ font) => {
-      this.ruler.font = `${font} ${family}`;
-      return this.ruler.measureText(text).width;
-    };
-    const { columns, lefts } = layOut(nodes, this.isFolded, ({ token, total, badge }) => ({
-      token: width(token, "700 13px"),
-      total: width(total, "400 12px"),
-      badge: width(badge, "700 12px"),
-    }));
+    const width = (/** @type {string} */ text, /** @type {string} */ font) => textWidth(text, `${font} ${family}`);
+    const { columns, lefts } = layOut(nodes, this.isFolded, ({ token, total, badge }) => {
+      return { token: width(token, "700 13px"), total: width(total, "400 12px"), badge: width(badge, "700 12px") };
+    });
     this.columns = columns;
     // What matters is drawn last, above the rest.
     const order = Object.keys(roles).reverse();
@@ -224,13 +218,9 @@ class BeamPicture extends View {
     const numbers = score
       ? _("log-probability {total} · score {score}", { total, score })
       : _("log-probability {total}", { total });
-    this.tooltip.showContent(
-      point,
-      step < 0 ? _("Before step 1") : _("Step {step}", { step: step + 1 }),
-      element("div", "beam-tip", tokenElement(token)),
-      element("div", "tooltip-value", numbers),
-      element("div", {}, fate),
-    );
+    const title = step < 0 ? _("Before step 1") : _("Step {step}", { step: step + 1 });
+    const named = element("div", "beam-tip", tokenElement(token));
+    this.tooltip.showContent(point, title, named, numbers, element("div", {}, fate));
   }
 
   leave() {

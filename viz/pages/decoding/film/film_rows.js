@@ -1,7 +1,15 @@
 // Below the two strips, over the same columns: the chosen heads as lines between source and target, and the rows so far
 // of the open head's self-attention.
 
-import { clamp, contextOf, element, mixStops, pixelRatio, sizeCanvas } from "../../../pictures/shared/picture.js";
+import {
+  clamp,
+  contextOf,
+  element,
+  mixStops,
+  pixelRatio,
+  sizeCanvas,
+  textWidth,
+} from "../../../pictures/shared/picture.js";
 import { FAINTEST, strength } from "../../../pictures/shared/word_links.js";
 import { cellAt, columnLabels, paintCells } from "./film_strip.js";
 
@@ -127,21 +135,19 @@ export class FilmFan {
 }
 
 /** The names of all rows. @param {FilmHeads} owner */
-const rowNames = (owner) =>
-  element(
-    "div",
-    "row-names",
-    ...owner.rowNames.map((title, row) => element("span", { className: "row-name", title }, owner.nameOfRow(row))),
-  );
+function namesOf(owner) {
+  const name = (/** @type {string} */ title, /** @type {number} */ row) =>
+    element("span", { className: "row-name", title }, owner.nameOfRow(row));
+  return element("div", "row-names", ...owner.rowNames.map(name));
+}
 
 /**
  * The width that the longest name of a row takes in pixels, at its boldest.
  * @param {string[]} names @param {HTMLElement} within
  */
 export function nameWidth(names, within) {
-  const context = contextOf(element("canvas"));
-  context.font = `700 12px ${getComputedStyle(within).fontFamily}`;
-  return Math.min(WIDEST_NAME, Math.ceil(Math.max(...names.map((name) => context.measureText(name).width))));
+  const font = `700 12px ${getComputedStyle(within).fontFamily}`;
+  return Math.min(WIDEST_NAME, Math.ceil(Math.max(...names.map((name) => textWidth(name, font)))));
 }
 
 export class FilmTriangle {
@@ -152,7 +158,7 @@ export class FilmTriangle {
     this.tiles = tiles;
     this.scale = scale;
     this.count = tiles.header.rows;
-    this.names = rowNames(owner);
+    this.names = namesOf(owner);
     const onpointermove = (/** @type {PointerEvent} */ event) => {
       const [row, key] = cellAt(event, this.canvas.getBoundingClientRect(), this.count, this.count);
       const { step, layer, head } = owner.state;

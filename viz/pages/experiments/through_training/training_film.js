@@ -13,6 +13,9 @@ import { element, isPresented } from "../../../pictures/shared/picture.js";
 import { MetricNumbers, metricLanes, stepTicks, TrainingTexts, toldOfFrame, trainingLanes } from "./training_lanes.js";
 
 /** @import { Command } from "../../../pictures/player/player_view.js" */
+/** @import { GridHeader } from "../../../pictures/head_grid/head_preview.js" */
+/** @import { MatrixHeader } from "../../../pictures/matrix_picture/matrix_reading.js" */
+/** @import { Lane } from "../../../pictures/player/step_chart.js" */
 /** @import { Point } from "../../../pictures/shared/items.js" */
 /**
  * A job of a head: which head, the word under its tile, that word's colour, and all of it.
@@ -87,45 +90,25 @@ class TrainingFilm extends HeadFilm {
     );
     this.texts = new TrainingTexts(header);
     const lanes = trainingLanes(header);
-    this.curves = null;
-    if (lanes.length) {
-      this.curves = this.chartOf(_("Loss and BLEU over the steps. Click to go to a frame."), (frame) =>
-        toldOfFrame(header, frame),
-      );
-      this.curves.chart.lanes = lanes;
-    }
-    this.lines =
-      ofHeads &&
-      this.chartOf(
-        _("{metric} of each head over the steps. Click to go to a frame.", { metric: ofHeads.header.metric.name }),
-        (frame) => ofHeads.ofHeads(frame, this.state),
-      );
+    const [ofCurves, metricName] = [_("Loss and BLEU over the steps. Click to go to a frame."), metric?.name];
+    const ofLines = _("{metric} of each head over the steps. Click to go to a frame.", { metric: metricName });
+    const toldOfHeads = (/** @type {number} */ frame) => ofHeads?.ofHeads(frame, this.state) ?? [];
+    this.curves = lanes.length ? this.chartOf(ofCurves, lanes, (frame) => toldOfFrame(header, frame)) : null;
+    this.lines = ofHeads && this.chartOf(ofLines, [], toldOfHeads);
     this.marked = "";
-    this.root.replaceChildren(
-      element("p", "finding", header.finding),
-      this.transport.element,
-      this.curves?.element ?? element("p", "muted", _("This film has neither a loss nor a score at its frames.")),
-      this.texts.element,
-      element("div", "film-pair", this.grid.root, this.matrix.root),
-      ...(this.lines ? [this.lines.element] : []),
-      ...(metric ? [element("p", "lines-note muted", metric.note)] : []),
-      this.announcement,
-      this.tooltip.box,
-    );
+    const noCurves = element("p", "muted", _("This film has neither a loss nor a score at its frames."));
+    const above = [element("p", "finding", header.finding), this.transport.element, this.curves?.element ?? noCurves];
+    const pair = element("div", "film-pair", this.grid.root, this.matrix.root);
+    const below = [this.lines?.element ?? [], metric ? element("p", "lines-note muted", metric.note) : []].flat();
+    this.root.replaceChildren(...above, this.texts.element, pair, ...below, this.announcement, this.tooltip.box);
     this.width = 0;
     this.measure();
   }
 
-  /** @param {string} label @param {(frame: number) => string[]} tell */
-  chartOf(label, tell) {
-    const { places, ticks } = stepTicks(this.header.steps);
+  /** @param {string} label @param {Lane[]} lanes @param {(frame: number) => string[]} tell */
+  chartOf(label, lanes, tell) {
     return new StepChart({
-      label,
-      lanes: [],
-      places,
-      ticks,
-      axis: _("Training step (log)"),
-      left: LANE_NAMES,
+      ...{ label, lanes, ...stepTicks(this.header.steps), axis: _("Training step (log)"), left: LANE_NAMES },
       goTo: (step) => this.goTo(step),
       tell: (point, frame) => this.tell(point, frame, tell(frame)),
       leave: () => this.tooltip.hide(),
@@ -134,8 +117,7 @@ class TrainingFilm extends HeadFilm {
 
   /** @param {Point} point @param {number} frame @param {string[]} said */
   tell(point, frame, said) {
-    const parts = said.map((line) => element("div", "tooltip-value", line));
-    this.tooltip.showContent(point, _("Step {number}", { number: written(this.header.steps[frame]) }), ...parts);
+    this.tooltip.showContent(point, _("Step {number}", { number: written(this.header.steps[frame]) }), ...said);
   }
 
   // ---- drawing ----
@@ -186,59 +168,33 @@ class TrainingFilm extends HeadFilm {
       for (const job of jobs[step]) texts[job[0]] = job[part];
       return texts;
     });
-    this.grid.draw(
-      {
-        ...{ address: `training ${step}`, stops, ticks, name, caption: "", selected: [layer, head], ranked: null },
-        ...{
-          jobs: jobs.some((frame) => frame.length) ? { signs, colours, said, intervals: said.map(() => "") } : null,
-          framed: [],
-          kept: [],
-          isMean: false,
-          notes: [],
-          followed: null,
-          roles: [],
-        },
-        metric: metric && this.numbers && { name: metric.name, unit: metric.unit, ...this.numbers.underTiles(step) },
-      },
-      this.frames[step],
-    );
+    const ofHeads = { signs, colours, said, intervals: said.map(() => "") };
+    /** @type {GridHeader} */
+    const shown = {
+      ...{ address: `training ${step}`, stops, ticks, name, caption: "", selected: [layer, head], ranked: null },
+      ...{ framed: [], kept: [], isMean: false, notes: [], followed: null, roles: [] },
+      jobs: jobs.some((frame) => frame.length) ? ofHeads : null,
+      metric: metric && this.numbers && { name: metric.name, unit: metric.unit, ...this.numbers.underTiles(step) },
+    };
+    this.grid.draw(shown, this.frames[step]);
   }
 
   drawMatrix() {
     const { step, layer, head } = this.state;
-    const { rowTokens, columnTokens, rowsWrite, stops, marks, keptColour, sides, name, steps, jobs, heads } =
-      this.header;
-    const [, , , job] = jobs[step].find(([index]) => index === layer * heads + head) ?? [];
+    const { rowTokens, columnTokens, rowsWrite, stops, marks, keptColour, sides, name, steps, jobs } = this.header;
+    const [, , , job] = jobs[step].find(([index]) => index === layer * this.header.heads + head) ?? [];
     const title = [headLabel(layer, head), _("step {number}", { number: written(steps[step]) }), ...(job ? [job] : [])];
     const label = _("The weights of {head} at step {number}.", { head: headLabel(layer, head), number: steps[step] });
-    this.matrix.show(
-      {
-        ...{
-          rowTokens,
-          columnTokens,
-          rowsWrite,
-          axes: null,
-          title: title.join(" · "),
-          label,
-          note: "",
-          caption: "",
-          sides,
-        },
-        ...{
-          fileName: `${name}-step${steps[step]}`,
-          number: _("weight"),
-          stops,
-          marks,
-          low: 0,
-          high: 1,
-          exponent: 0.5,
-        },
-        // A weight is kept in 255ths: of that three decimals are enough, as in a preview.
-        ...{ kept: this.keptCell(), keptColour, rowRoles: [], columnRoles: [] },
-        ...{ shows: null, previews: {}, deep: null, isPreview: true },
-      },
-      { values: this.frames[step].weightsOf([layer, head]), rows: rowTokens.length, columns: columnTokens.length },
-    );
+    /** @type {MatrixHeader} */
+    const shown = {
+      ...{ rowTokens, columnTokens, rowsWrite, axes: null, title: title.join(" · "), label, note: "", caption: "" },
+      ...{ sides, fileName: `${name}-step${steps[step]}`, number: _("weight"), stops, marks, low: 0, high: 1 },
+      // A weight is kept in 255ths: of that three decimals are enough, as in a preview.
+      ...{ exponent: 0.5, kept: this.keptCell(), keptColour, rowRoles: [], columnRoles: [] },
+      ...{ shows: null, previews: {}, deep: null, isPreview: true },
+    };
+    const values = this.frames[step].weightsOf([layer, head]);
+    this.matrix.show(shown, { values, rows: rowTokens.length, columns: columnTokens.length });
   }
 
   /** What a person has framed in the large head stays framed while the film moves. @returns {[number | null, number | null]} */

@@ -1,7 +1,7 @@
 // What the curves of a training's film show: where a step lies, loss, BLEU, and a metric of each head.
 import { headLabel } from "../../../pictures/shared/head_label.js";
 import { _ } from "../../../pictures/shared/messages.js";
-import { element } from "../../../pictures/shared/picture.js";
+import { element, indexOfLargest } from "../../../pictures/shared/picture.js";
 
 /** @import { FilmHeader, FilmState, Metric } from "./training_film.js" */
 /** @import { Lane, Line, Tick } from "../../../pictures/player/step_chart.js" */
@@ -24,33 +24,20 @@ export function stepTicks(steps) {
   return { places: steps.map(placeOf), ticks };
 }
 
-/** @param {number} number @param {number} digits */
-const rounded = (number, digits) => number.toFixed(digits);
-
 /** Loss and BLEU as lanes, each if it is known at a frame. @param {Pick<FilmHeader, "losses" | "scores">} header @returns {Lane[]} */
 export function trainingLanes({ losses, scores }) {
   const highest = Math.max(1e-9, ...losses.map((loss) => loss ?? 0));
   const best = Math.max(1, ...scores.flatMap(([, values]) => values));
   const kinds = ["score", "second"];
-  const loss = {
-    name: _("Loss"),
-    top: rounded(highest, 1),
-    bottom: "0",
-    height: CURVE_HEIGHT,
-    lines: [{ shares: losses.map((each) => (each === null ? null : each / highest)), kind: "loss", isMarked: true }],
-  };
-  const bleu = {
-    name: "BLEU",
-    top: rounded(best, 1),
-    bottom: "0",
-    height: CURVE_HEIGHT,
-    lines: scores.map(([, values], i) => ({
-      shares: values.map((each) => each / best),
-      kind: kinds[i],
-      isMarked: true,
-    })),
-    notes: scores.map(([name], i) => /** @type {[string, string]} */ ([name, kinds[i]])),
-  };
+  const lane = (/** @type {string} */ name, /** @type {number} */ top, /** @type {Line[]} */ lines) =>
+    /** @type {Lane} */ ({ name, top: top.toFixed(1), bottom: "0", height: CURVE_HEIGHT, lines });
+  const shares = losses.map((each) => (each === null ? null : each / highest));
+  const loss = lane(_("Loss"), highest, [{ shares, kind: "loss", isMarked: true }]);
+  const ofScores = scores.map(([, values], i) => {
+    return { shares: values.map((each) => each / best), kind: kinds[i], isMarked: true };
+  });
+  const bleu = lane("BLEU", best, ofScores);
+  bleu.notes = scores.map(([name], i) => [name, kinds[i]]);
   return [...(losses.some((each) => each !== null) ? [loss] : []), ...(scores.length ? [bleu] : [])];
 }
 
@@ -105,8 +92,7 @@ export class MetricNumbers {
   ofHeads(frame, { layer, head }) {
     const { heads } = this.header;
     const own = layer * heads + head;
-    let best = 0;
-    for (let index = 1; index < this.heads; index++) if (this.at(frame, index) > this.at(frame, best)) best = index;
+    const best = indexOfLargest(this.values.subarray(frame * this.heads, (frame + 1) * this.heads));
     const label = (/** @type {number} */ index) => headLabel(Math.floor(index / heads), index % heads);
     const lines = [`${label(own)}: ${this.format(this.at(frame, own))}`];
     return best === own
@@ -132,7 +118,7 @@ export function metricLanes({ heads, steps, metric, threshold }, numbers, { laye
   }
   lines.push({ shares: numbers.shares(own), kind: "own", isMarked: true });
   const digits = metric.isShare ? 2 : 1;
-  return [{ name: metric.name, top: rounded(numbers.top, digits), bottom: "0", height: LINES_HEIGHT, lines, notes }];
+  return [{ name: metric.name, top: numbers.top.toFixed(digits), bottom: "0", height: LINES_HEIGHT, lines, notes }];
 }
 
 /** The sentence, its translation by a person, and what the model wrote at the frame that is shown. */

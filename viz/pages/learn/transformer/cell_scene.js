@@ -62,15 +62,10 @@ export class CellScene extends HeadScene {
       [_("weight α"), exactNumber(shown.weights[at])],
       [_("adds to the output: norm of α · v"), shortNumber(Math.hypot(...data.weighted[at]))],
     ];
-    const cells = chain.map(([name, value]) =>
-      element("li", "", element("span", "muted", name), element("b", "", value)),
-    );
+    const cells = chain.map((said) => element("li", "", element("span", "muted", said[0]), element("b", "", said[1])));
     const { start, end } = this.columns;
-    return element(
-      "ol",
-      { className: "cell-chain", style: `margin-left:${start}px;max-width:${end - start}px` },
-      ...cells,
-    );
+    const style = `margin-left:${start}px;max-width:${end - start}px`;
+    return element("ol", { className: "cell-chain", style }, ...cells);
   }
 
   // ---- pointer and keyboard ----
@@ -91,7 +86,7 @@ export class CellScene extends HeadScene {
   /** @param {PointerEvent} event */
   tell(event) {
     const note = noteAt(event);
-    if (note) this.walk.tooltip.showContent(event, "", element("div", "tooltip-value", note));
+    if (note) this.walk.tooltip.showContent(event, "", note);
     else if (this.tokenAt(event) >= 0) super.tell(event);
     else this.walk.tooltip.hide();
   }
@@ -124,19 +119,14 @@ export class NumberScene extends CellScene {
     let sum = 0;
     const rows = q.map((value, i) => {
       sum += data.products[at][i];
-      const cells = [String(i + 1), ...[value, data.k[at][i], data.products[at][i], sum].map(exactNumber)].map((text) =>
-        element("td", "", text),
-      );
+      const numbers = [value, data.k[at][i], data.products[at][i], sum].map(exactNumber);
+      const cells = [String(i + 1), ...numbers].map((text) => element("td", "", text));
       return element("tr", { dataset: { dimension: i }, className: i === component ? "now" : "" }, ...cells);
     });
-    const titles = [
-      element("th", "", _("Component")),
-      element("th", "", "q · ", rowElement(data.query, data.writes)),
-      element("th", "", "k · ", this.pair),
-      element("th", "", "q × k"),
-      element("th", "", _("sum so far")),
-    ];
-    this.table.replaceChildren(element("table", "", element("tr", "", ...titles), ...rows));
+    const [query, key] = [rowElement(data.query, data.writes), this.pair];
+    const titles = [[_("Component")], ["q · ", query], ["k · ", key], ["q × k"], [_("sum so far")]];
+    const head = titles.map((title) => element("th", "", ...title));
+    this.table.replaceChildren(element("table", "", element("tr", "", ...head), ...rows));
     yield this.table;
   }
 

@@ -219,13 +219,9 @@ export class LayerMachine {
       if (!of) return;
       const added = { d: wedge(x, half(of.added), top + 2, high), class: `model-added ${kind}` };
       const ring = isNormed(of) && !this.rows ? [normRing(x, top - 18, half(Math.max(of.summed, of.after)))] : [];
-      const sum = shape(
-        "g",
-        { opacity: unfolded },
-        shape("circle", { cx: x, cy: top - 9, r: 7, class: "layer-ring" }),
-        shape("path", { d: `M${x - 4} ${top - 9}h8M${x} ${top - 13}v8`, class: "layer-plus" }),
-        ...ring.map((look) => shape("ellipse", look)),
-      );
+      const circle = shape("circle", { cx: x, cy: top - 9, r: 7, class: "layer-ring" });
+      const plus = shape("path", { d: `M${x - 4} ${top - 9}h8M${x} ${top - 13}v8`, class: "layer-plus" });
+      const sum = shape("g", { opacity: unfolded }, circle, plus, ...ring.map((look) => shape("ellipse", look)));
       this.put(top - 16, top + 2, shape("g", { class: "followed" }, shape("path", added), sum));
     });
   }
@@ -307,28 +303,23 @@ export class LayerMachine {
     const box = { x: left - NORM_BAR - 10, y: middle - high / 2, width: NORM_BAR * share, height: high };
     const bar = { ...box, class: `layer-norm ${kind}`, opacity: unfolded };
     const named = _("Open head {number}", { number: head + 1 });
+    const label = best ? `${named}: ${keys.tokens[best.key]} ${shortWeight(best.weight)}` : named;
+    const item = {
+      ...{ class: `stratum${isOpen ? " open" : ""}`, opacity: alpha, "data-head": head, "data-site": site },
+      ...{ role: "button", tabindex: isReached ? 0 : -1, "aria-current": String(isOpen), "aria-label": label },
+    };
+    const ground = { x: left - 3, y: top, width: pitch * columns + 6, height: foot - top };
+    const rivers = parts.map(({ path, width }, at) => {
+      const look = `model-line river ${kind}${parts[at] === best ? " most" : ""}`;
+      return shape("path", { d: path, class: look, "stroke-width": width });
+    });
     return shape(
       "g",
-      {
-        class: `stratum${isOpen ? " open" : ""}`,
-        opacity: alpha,
-        "data-head": head,
-        "data-site": site,
-        role: "button",
-        tabindex: isReached ? 0 : -1,
-        "aria-current": String(isOpen),
-        "aria-label": best ? `${named}: ${keys.tokens[best.key]} ${shortWeight(best.weight)}` : named,
-      },
+      item,
       shape("rect", { x: 0, y: top, width, height: foot - top, class: "stratum-hit" }),
-      shape("rect", {
-        ...{ x: left - 3, y: top, width: pitch * columns + 6, height: foot - top },
-        ...{ class: "stratum-ground", opacity: unfolded },
-      }),
+      shape("rect", { ...ground, class: "stratum-ground", opacity: unfolded }),
       ...(share && !isNarrow ? [shape("rect", bar)] : []),
-      ...parts.map(({ path, width }, at) => {
-        const look = `model-line river ${kind}${parts[at] === best ? " most" : ""}`;
-        return shape("path", { d: path, class: look, "stroke-width": width });
-      }),
+      ...rivers,
     );
   }
 
@@ -374,17 +365,13 @@ export class LayerMachine {
     const part = ((event.clientX - this.beginning) / zoomOf(this.element) - left) / (pitch * columns);
     const key = clamp(0, Math.floor(part * count), count - 1);
     const weights = this.columns.weights(site, this.place.layer, Number(head), this.column);
-    const pair = element(
-      "div",
-      "tooltip-pair",
-      tokenElement(this.stack.tokens[this.column] ?? ""),
-      element("span", "looks-at", " → "),
-      tokenElement(found.keys.tokens[key] ?? ""),
+    const [query, looked] = [this.stack.tokens[this.column], found.keys.tokens[key]].map((of) =>
+      tokenElement(of ?? ""),
     );
+    const pair = element("div", "tooltip-pair", query, element("span", "looks-at", " → "), looked);
     const norm = this.columns.headNorm(site, this.place.layer, Number(head), this.column);
-    const lines = [element("div", "tooltip-value", shortWeight(weights[key]))];
-    if (norm !== undefined)
-      lines.push(element("div", "tooltip-value", _("adds a vector of norm {length}", { length: norm.toFixed(2) })));
+    const lines = [shortWeight(weights[key])];
+    if (norm !== undefined) lines.push(_("adds a vector of norm {length}", { length: norm.toFixed(2) }));
     this.walk.tooltip.showContent(event, `H${Number(head) + 1}`, pair, ...lines);
   }
 }

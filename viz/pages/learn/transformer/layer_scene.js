@@ -21,27 +21,16 @@ import { exactNumber, roughNumber, stepWords } from "./row_pictures.js";
  * @typedef {{ make: () => HTMLElement, begins: boolean }} Line what is made when its frame comes: whether a sub-layer begins with it
  */
 
-const LEGEND = [
-  ["embedding", said("embedding")],
-  ["position", said("position")],
-  ["self", said("self-attention")],
-  ["cross", said("cross-attention")],
-  ["feed_forward", said("feed-forward")],
-];
+const LEGEND = Object.entries({
+  ...{ embedding: said("embedding"), position: said("position"), self: said("self-attention") },
+  ...{ cross: said("cross-attention"), feed_forward: said("feed-forward") },
+});
 
 /** Two decimals below 100, with a real minus sign. @param {number} value */
 const short = (value) => (Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(2)).replace("-", "−");
 
 /** Of a strip: how many pixels a number takes, and how many of them are left out between heads. */
 const [CELL, GAP] = [4, 3];
-
-/**
- * Pixels as an image: a canvas would be a layer of its own, and so would be all that lies over it, and each frame of a zoom
- * puts layers together.
- * @param {Uint32Array<ArrayBuffer>} pixels @param {number} width @param {string} className @param {string} alt
- */
-const imageOf = (pixels, width, className = "", alt = "") =>
-  element("img", { className, alt, src: imageAddress(pixels, width), draggable: false });
 
 /** A stage where there is little room. @param {number} stage @param {number} last */
 const shortName = (stage, last) => (stage === 0 ? _("In") : stage === last ? _("Out") : `L${stage}`);
@@ -116,11 +105,8 @@ export class LayerScene {
     });
     reachByTab(this.stages, this.stages[stage]);
     this.buttons.replaceChildren(...this.stages);
-    const lines = this.folded(this.lines());
-    this.walk.fill(
-      this.steps,
-      lines.map(({ make }) => make),
-    );
+    const steps = this.folded(this.lines()).map(({ make }) => make);
+    this.walk.fill(this.steps, steps);
     yield this.steps;
   }
 
@@ -186,13 +172,12 @@ export class LayerScene {
       const code = Math.round(255 * (0.5 + value / (bound || 1) / 2));
       pixels.fill(this.walk.scales.signed.pixels[code], i * CELL + (isEdge ? GAP : 0), (i + 1) * CELL);
     });
-    const alt = _("{title}: {count} numbers up to ±{bound}, norm {length}", {
-      title: step.title,
-      count: step.count,
-      bound: short(bound),
-      length: short(length),
-    });
-    const image = imageOf(pixels, pixels.length, "strip", alt);
+    const told = { title: step.title, count, bound: short(bound), length: short(length) };
+    const alt = _("{title}: {count} numbers up to ±{bound}, norm {length}", told);
+    // A canvas would be a layer of its own, and so would be all that lies over it, and each frame of a zoom puts layers
+    // together.
+    const look = { className: "strip", alt, draggable: false };
+    const image = element("img", { ...look, src: imageAddress(pixels, pixels.length) });
     this.strips.set(image, step);
     const words = _("norm {length}", { length: short(length) });
     const note = element("span", "length", words, element("small", {}, `±${short(bound)}`));
@@ -201,21 +186,14 @@ export class LayerScene {
 
   /** @param {Step} step @param {string} colour */
   barsOf({ bars }, colour) {
-    const [low, high] = [
-      Math.min(0, ...bars.map(({ value }) => value)),
-      Math.max(...bars.map(({ value }) => value), 0),
-    ];
+    const values = bars.map(({ value }) => value);
+    const low = Math.min(0, ...values);
+    const percent = 100 / (Math.max(0, ...values) - low || 1);
     const shown = bars.map(({ label, value }) => {
-      const width = `${(100 * Math.abs(value)) / (high - low || 1)}%`;
-      const left = `${(100 * (Math.min(0, value) - low)) / (high - low || 1)}%`;
-      const fill = element("span", { className: "fill", style: `left:${left};width:${width};background:${colour}` });
-      return element(
-        "span",
-        "named",
-        tokenElement(label),
-        element("span", "track", fill),
-        element("span", "value", short(value)),
-      );
+      const [left, width] = [(Math.min(0, value) - low) * percent, Math.abs(value) * percent];
+      const fill = element("span", { className: "fill", style: `left:${left}%;width:${width}%;background:${colour}` });
+      const track = element("span", "track", fill);
+      return element("span", "named", tokenElement(label), track, element("span", "value", short(value)));
     });
     return element("div", "named-bars", ...shown);
   }
@@ -253,8 +231,7 @@ export class LayerScene {
     const lines = [_("adds a vector of norm {length}", { length: short(length) })];
     if (share !== null) lines.push(_("{share} of the sum", { share: shareText(share) }));
     lines.push(_("the residual stream then has norm {length}", { length: short(stream) }));
-    const content = lines.map((line) => element("div", "tooltip-value", line));
-    this.walk.tooltip.showContent(event, this.data.stages[stage], element("div", "tooltip-pair", label), ...content);
+    this.walk.tooltip.showContent(event, this.data.stages[stage], element("div", "tooltip-pair", label), ...lines);
   }
 
   /** @param {PointerEvent} event @param {HTMLImageElement} image @param {Step} step */
@@ -266,7 +243,6 @@ export class LayerScene {
         ? _("H{head}, component {dimension}", { head: Math.floor(at / group) + 1, dimension: (at % group) + 1 })
         : _("component {number}", { number: at + 1 });
     const number = this.walk.kept ? roughNumber(values[at], bound) : exactNumber(values[at]);
-    const value = element("div", "tooltip-value", number);
-    this.walk.tooltip.showContent(event, title, element("div", "tooltip-pair", where), value);
+    this.walk.tooltip.showContent(event, title, element("div", "tooltip-pair", where), number);
   }
 }

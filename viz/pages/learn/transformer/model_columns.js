@@ -2,7 +2,7 @@
 // computed. Layers, heads, rows and keys count from 0, and rows and keys as the whole text does.
 import { headLabel } from "../../../pictures/shared/head_label.js";
 import { _ } from "../../../pictures/shared/messages.js";
-import { clamp } from "../../../pictures/shared/picture.js";
+import { clamp, indexOfLargest } from "../../../pictures/shared/picture.js";
 
 /** @import { Place, Stack, WalkHeader } from "./walk.js" */
 /** What is computed in one step of the film: a level of a stack, of one row or (-1) of all that are given; or an output. @typedef {{ stack: Stack["name"], level: number, row: number, isOutput: boolean }} Stage */
@@ -51,10 +51,8 @@ export class ModelColumns {
       const columns = this.stackOf(site).tokens.length;
       if (hasNorms) this.headNorms.set(site, take(layers * heads * columns));
     }
-    this.most = Math.max(
-      ...[...this.norms.values()].flatMap(({ begin, sublayers }) => [largest(begin), largest(sublayers)]),
-      0,
-    );
+    const lengths = [...this.norms.values()].flatMap(({ begin, sublayers }) => [largest(begin), largest(sublayers)]);
+    this.most = Math.max(...lengths, 0);
     this.stages = this.order();
     this.born = new Map(
       this.stages.map((stage, i) => [`${stage.stack} ${stage.isOutput ? "out" : stage.level} ${stage.row}`, i]),
@@ -230,13 +228,6 @@ export class ModelColumns {
     if (row < 0) return `${stack === "encoder" ? _("Encoder") : _("Decoder")} · ${where}`;
     return `“${token}” · ${where}`;
   }
-}
-
-/** @param {ArrayLike<number>} numbers */
-export function indexOfLargest(numbers) {
-  let best = 0;
-  for (let at = 1; at < numbers.length; at++) if (numbers[at] > numbers[best]) best = at;
-  return best;
 }
 
 /** @param {Float32Array} numbers */

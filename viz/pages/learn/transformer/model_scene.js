@@ -1,17 +1,17 @@
 // The first depth: the whole model as a machine. A column is a token, as wide as its residual stream is long; attention is a
 // slab across the columns, a feed-forward network a bulb on each. One token of each stack is lit, and what its strongest head
 // takes from other tokens is a river. While the film runs, what is not computed yet is not there.
-import { svg } from "../../../pictures/shared/drawing.js";
+import { ofSize, svg } from "../../../pictures/shared/drawing.js";
 import { onTold, pointAt } from "../../../pictures/shared/focus.js";
 import { closest, hearItems } from "../../../pictures/shared/items.js";
 import { _ } from "../../../pictures/shared/messages.js";
-import { clamp, element, isPresented, tokenElement, zoomOf } from "../../../pictures/shared/picture.js";
+import { clamp, element, indexOfLargest, isPresented, tokenElement, zoomOf } from "../../../pictures/shared/picture.js";
 import { percent } from "../../../pictures/shared/probability.js";
 import { ANY, difference, LitTokens, shortened } from "./lit_tokens.js";
 import { CHANCE, kindsOf, legendOf, MachineDrawing } from "./machine_drawing.js";
 import { closedLayer, laneOf, layOut, ROOMY_FROM, STACKED_BELOW } from "./machine_layout.js";
 import { strand } from "./machine_shapes.js";
-import { indexOfLargest } from "./model_columns.js";
+
 import { NodeWords } from "./node_words.js";
 import { Patches } from "./patches.js";
 import { fromSpan, fromSvg } from "./shapes.js";
@@ -206,23 +206,16 @@ export class ModelScene {
     this.shownStep = Infinity;
     this.words = [];
     const { machine } = this.drawing;
-    const { width: w, height: h } = machine;
+
     const { stacks } = this.columns.header;
     this.lines.replaceChildren();
     const nodes = svg("g", {});
     const lanes = svg("g", { class: "model-memory" });
     const label = _("The whole model: columns are tokens, layers go up, attention goes across; F follows a token");
-    this.svg = svg(
-      "svg",
-      { width: w, height: h, viewBox: `0 0 ${w} ${h}`, role: "group", "aria-label": label },
-      this.lit.light,
-      ...stacks.flatMap((stack) => this.drawing.slabs(stack)),
-      lanes,
-      this.lines,
-      ...(this.patches ? [this.wholePicture(this.patches)] : []),
-      nodes,
-      this.lit.top,
-    );
+    const slabs = stacks.flatMap((stack) => this.drawing.slabs(stack));
+    const picture = this.patches ? [this.wholePicture(this.patches)] : [];
+    const parts = [this.lit.light, ...slabs, lanes, this.lines, ...picture, nodes, this.lit.top];
+    this.svg = svg("svg", { ...ofSize(machine.width, machine.height), role: "group", "aria-label": label }, ...parts);
     if (machine.shaft) this.buildMemory(lanes);
     for (const stack of stacks) this.buildStack(stack, nodes);
     if (this.changed || this.walk.state.lines === "chosen") this.buildLines();
@@ -232,10 +225,9 @@ export class ModelScene {
     const hasLens = this.columns.header.lens.some((levels) => levels.length);
     if (hasLens && !this.isRoomy && !this.changed)
       legend.push(element("span", "key", _("Right: what each layer would predict if it were the last")));
-    const picture = underWords(this.svg, [...this.words, this.lit.said]);
-    this.room.replaceChildren(picture);
+    this.room.replaceChildren(underWords(this.svg, [...this.words, this.lit.said]));
     this.legend.replaceChildren(...legend);
-    this.nodes = [...this.element.querySelectorAll(".model-node")].map((node) => /** @type {SVGElement} */ (node));
+    this.nodes = [.../** @type {NodeListOf<SVGElement>} */ (this.element.querySelectorAll(".model-node"))];
     this.nodes[0]?.setAttribute("tabindex", "0");
   }
 
@@ -501,11 +493,11 @@ export class ModelScene {
     const node = this.nodeOf(item);
     const { stack, level, column } = node;
     if (this.pointed !== `${stack.name} ${column}`) this.point(node);
-    const values = this.told.linesOf(node).map((line) => element("div", "tooltip-value", line));
-    if (level > stack.layers)
-      for (const { token, probability } of this.columns.header.written[column])
-        values.push(element("div", "tooltip-value", tokenElement(token), `  ${percent(probability)}`));
-    this.walk.tooltip.showContent(event, this.told.nameOf(node), ...values);
+    const written = level > stack.layers ? this.columns.header.written[column] : [];
+    const outputs = written.map(({ token, probability }) =>
+      element("div", "tooltip-value", tokenElement(token), `  ${percent(probability)}`),
+    );
+    this.walk.tooltip.showContent(event, this.told.nameOf(node), ...this.told.linesOf(node), ...outputs);
   }
 
   /** @param {PointerEvent} event */
@@ -564,10 +556,7 @@ export class ModelScene {
     const { state } = this.walk;
     const found = this.columns.sites.get(site);
     if (!found || (state.site === site && state.row === row)) return state.key;
-    const weights = found.keys.tokens.map(
-      (_token, key) => this.columns.line(site, 0, row - found.rows.first, key, { ...state, lines: "mean" }).weight,
-    );
-    return found.keys.first + indexOfLargest(weights);
+    return found.keys.first + indexOfLargest(this.columns.weights(site, 0, -1, row - found.rows.first));
   }
 
   /** @param {HTMLElement | SVGElement} item @param {string} key */

@@ -1,8 +1,9 @@
 // What is said of a column of the machine after a layer: its name, the norm of its stream, what its heads read, and what it
 // would write if that layer were the last.
 import { _ } from "../../../pictures/shared/messages.js";
+import { indexOfLargest } from "../../../pictures/shared/picture.js";
 import { percent } from "../../../pictures/shared/probability.js";
-import { indexOfLargest, lineName } from "./model_columns.js";
+import { lineName } from "./model_columns.js";
 import { shortWeight } from "./row_pictures.js";
 
 /** @typedef {import("./model_scene.js").ModelScene} ModelScene */
@@ -40,11 +41,9 @@ export class NodeWords {
     }
     lines.push(...this.readsOf(node));
     const said = stack.name === "decoder" && this.scene.columns.header.lens[column]?.[level];
-    if (said)
-      lines.push(
-        _("Stopping here it would write {token}: {share}", { token: said.token, share: percent(said.probability) }),
-      );
-    return lines;
+    if (!said) return lines;
+    const would = { token: said.token, share: percent(said.probability) };
+    return [...lines, _("Stopping here it would write {token}: {share}", would)];
   }
 
   /** What the heads that are looked at read in a layer, each as a line. @param {Node} node */
@@ -52,21 +51,16 @@ export class NodeWords {
     if (!level || level > stack.layers) return [];
     /** @type {string[]} */
     const found = [];
-    for (const [site, { layers, rows, keys }] of this.scene.columns.sites) {
-      const head =
-        rows === stack && level <= layers
-          ? this.scene.columns.riverHead(site, level - 1, column, this.scene.walk.state)
-          : null;
+    const { columns, walk } = this.scene;
+    for (const [site, { layers, rows, keys }] of columns.sites) {
+      if (rows !== stack || level > layers) continue;
+      const head = columns.riverHead(site, level - 1, column, walk.state);
       if (head === null) continue;
-      const weights = this.scene.columns.weights(site, level - 1, head, column);
+      const weights = columns.weights(site, level - 1, head, column);
       const key = indexOfLargest(weights);
-      const norm = head < 0 ? undefined : this.scene.columns.headNorm(site, level - 1, head, column);
-      const places = {
-        head: lineName(level - 1, head),
-        token: keys.tokens[key],
-        weight: shortWeight(weights[key]),
-        norm: norm?.toFixed(2) ?? "",
-      };
+      const norm = head < 0 ? undefined : columns.headNorm(site, level - 1, head, column);
+      const said = { token: keys.tokens[key], weight: shortWeight(weights[key]), norm: norm?.toFixed(2) ?? "" };
+      const places = { head: lineName(level - 1, head), ...said };
       found.push(
         norm === undefined
           ? _("{head} attends to “{token}” with weight {weight}", places)
