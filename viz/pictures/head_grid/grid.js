@@ -7,12 +7,13 @@
 import { Awaited } from "../shared/awaited.js";
 import { roleOf, rolesLooking, tokenWithRole } from "../shared/chat_roles.js";
 import { indicesOf, onTold, placeOf, pointAt, pointed, tell } from "../shared/focus.js";
-import { hearItems, reachByTab, targetOf } from "../shared/items.js";
+import { hearItems, reachByTab, walkTo } from "../shared/items.js";
 import { _, sentenceParts } from "../shared/messages.js";
 import { onResize, View } from "../shared/mount.js";
 import { formatWeight } from "../shared/payload.js";
 import {
   cellRuns,
+  clamp,
   contextOf,
   element,
   legendElement,
@@ -118,26 +119,18 @@ export class HeadGrid extends View {
   buildFoot() {
     const { stops, ticks, notes } = this.header;
     const { blockQueries, blockKeys, number, top } = this.tiles.header;
-    const said = JSON.stringify([stops, notes, blockQueries, blockKeys, number, top]);
+    const foot = JSON.stringify([stops, notes, blockQueries, blockKeys, number, top]);
     this.status.textContent = "";
-    if (said === this.said) return;
-    this.said = said;
+    if (foot === this.said) return;
+    this.said = foot;
     const block = { rows: blockQueries, columns: blockKeys };
-    const pooled = this.tiles.isPooled
-      ? [_("Each pixel shows the largest of up to {rows} × {columns} numbers.", block)]
-      : [];
-    const hint = _("Click a tile, or press Enter, to open the head; arrow keys move.");
-    this.foot.replaceChildren(
-      ...notes.map((note) => element("p", "note", note)),
-      legendElement(stops, ticks, number, top),
-      this.board.roles.key,
-      this.heat.note,
-      ...pooled,
-      element("span", { className: "hint", dataset: { notInPicture: "" } }, hint),
-      this.heat.toggle,
-      pictureButton(this.root, () => this.header.name),
-      this.status,
-    );
+    const pooled = _("Each pixel shows the largest of up to {rows} × {columns} numbers.", block);
+    const how = _("Click a tile, or press Enter, to open the head; arrow keys move.");
+    const hint = element("span", { className: "hint", dataset: { notInPicture: "" } }, how);
+    const said = [this.board.roles.key, this.heat.note, this.tiles.isPooled ? pooled : "", hint];
+    const above = [...notes.map((note) => element("p", "note", note)), legendElement(stops, ticks, number, top)];
+    const save = pictureButton(this.root, () => this.header.name);
+    this.foot.replaceChildren(...above, ...said, this.heat.toggle, save, this.status);
   }
 
   // ---- layout and painting ----
@@ -153,14 +146,10 @@ export class HeadGrid extends View {
       this.board.mark(selected);
     }
     const image = this.tiles.picture?.image;
-    const sides = this.board.tileSides(
-      this.tiles.header,
-      clientWidth,
-      ratio,
-      roomFor(this.root, this.foot.offsetHeight + BESIDE_BOARD),
-      // Where rows are drawn over the picture, tiles have its shape.
-      image && this.header.kept.length ? image.height / image.width : undefined,
-    );
+    const high = roomFor(this.root, this.foot.offsetHeight + BESIDE_BOARD);
+    // Where rows are drawn over the picture, tiles have its shape.
+    const shape = image && this.header.kept.length ? image.height / image.width : undefined;
+    const sides = this.board.tileSides(this.tiles.header, clientWidth, ratio, high, shape);
     const signature = `${sides.width} ${sides.height} ${ratio} ${this.tiles.missing.size}`;
     if (signature === this.painted) return;
     this.painted = signature;
@@ -276,7 +265,7 @@ export class HeadGrid extends View {
     if (event.clientY < frame.top || event.clientY > frame.bottom) return this.leave();
     if (this.heat.rows.length) return this.pointPatch(cell, event, frame);
     const runAt = (/** @type {number} */ share, /** @type {Run[]} */ runs) =>
-      runs[Math.min(runs.length - 1, Math.max(0, Math.floor(share * runs.length)))];
+      runs[clamp(0, Math.floor(share * runs.length), runs.length - 1)];
     const rowRun = runAt((event.clientY - frame.top) / frame.height, this.rowRuns);
     const columnRun = runAt((event.clientX - frame.left) / frame.width, this.columnRuns);
     const [layer, head] = this.board.headOf(cell);
@@ -329,10 +318,9 @@ export class HeadGrid extends View {
     const height = cell.offsetHeight / this.tiles.header.rows;
     const width = cell.offsetWidth / this.tiles.header.columns;
     const { marker } = this.board;
-    marker.style.transform = `translate(${cell.offsetLeft + left * width}px, ${cell.offsetTop + top * height}px)`;
-    marker.style.width = `${(right - left) * width}px`;
-    marker.style.height = `${(bottom - top) * height}px`;
-    marker.hidden = false;
+    const place = `${cell.offsetLeft + left * width}px, ${cell.offsetTop + top * height}px`;
+    const size = `width:${(right - left) * width}px;height:${(bottom - top) * height}px`;
+    Object.assign(marker, { style: `transform:translate(${place});${size}`, hidden: false });
   }
 
   leave() {
@@ -355,13 +343,9 @@ export class HeadGrid extends View {
     if (this.isMissing(cell)) return this.status.replaceChildren(_("{head}: being computed", { head: name }));
     const { query, key, weight, at } = this.tiles.largest([layer, head], [0, rows], [0, columns]);
     const [ofQuery, ofKey] = this.rolesAt(at);
-    const said = {
-      head: name,
-      query: tokenWithRole(rowElement(query, this.writes), ofQuery),
-      key: tokenWithRole(key, ofKey),
-      weight,
-    };
-    const strongest = sentenceParts(_("{head}: largest weight {weight}, from {query} to {key}"), said);
+    const said = { query: tokenWithRole(rowElement(query, this.writes), ofQuery), key: tokenWithRole(key, ofKey) };
+    const sentence = _("{head}: largest weight {weight}, from {query} to {key}");
+    const strongest = sentenceParts(sentence, { head: name, weight, ...said });
     const { asks, isMean, isPreview } = this.header;
     const why = asks && !isMean && !isPreview ? [" ", whyLink({ site: asks, layer, head }, [at[0], at[1]])] : [];
     this.status.replaceChildren(...strongest, ...why);
@@ -369,10 +353,7 @@ export class HeadGrid extends View {
 
   /** @param {HTMLElement} cell @param {string} key */
   press(cell, key) {
-    const { across, cells } = this.board;
-    const target = targetOf(key, cells.indexOf(cell), across, cells.length);
-    if (target !== undefined) cells[target]?.focus();
-    return target !== undefined;
+    return walkTo(key, this.board.cells, cell, this.board.across);
   }
 
   /** @param {HTMLElement} cell */

@@ -98,6 +98,23 @@ export function reachByTab(items, reached) {
 }
 
 /**
+ * Let keys lead along the items of a row in which Tab stops once.
+ * @param {HTMLElement} row @param {() => HTMLElement[]} itemsOf
+ * @param {string[]} [keys] that lead back, on, to the first and to the last @param {() => boolean} [isHeard]
+ */
+export function walkAlong(row, itemsOf, keys = ["ArrowLeft", "ArrowRight", "Home", "End"], isHeard = () => true) {
+  row.addEventListener("keydown", (event) => {
+    const items = itemsOf();
+    const at = items.findIndex((item) => item.contains(/** @type {Node} */ (event.target)));
+    const target = [at - 1, at + 1, 0, items.length - 1][keys.indexOf(event.key)];
+    if (at < 0 || target === undefined || isCombination(event) || !isHeard()) return;
+    if (items[target]) reachByTab(items, items[target]);
+    items[target]?.focus();
+    consume(event);
+  });
+}
+
+/**
  * Let left and right lead from button to button of a row in which Tab stops once. After a click they stay what they are
  * around it, as in a film.
  * @param {HTMLElement} row
@@ -110,15 +127,12 @@ export function walkSideways(row) {
     reachByTab(row.querySelectorAll("button"), item);
     isByKeyboard = item.matches(":focus-visible");
   });
-  row.addEventListener("keydown", (event) => {
-    const item = closest(event, "button");
-    const move = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-    if (!isByKeyboard || isCombination(event) || !move || !item) return;
-    /** @type {HTMLElement[]} */
-    const items = [...row.querySelectorAll("button")];
-    items[items.indexOf(item) + move]?.focus();
-    consume(event);
-  });
+  walkAlong(
+    row,
+    () => [...row.querySelectorAll("button")],
+    ["ArrowLeft", "ArrowRight"],
+    () => isByKeyboard,
+  );
 }
 
 /**
@@ -139,6 +153,16 @@ export function targetOf(key, index, across, count) {
     End: end,
   };
   return targets[key];
+}
+
+/**
+ * Let a key lead from an item to another one; says whether it can lead anywhere.
+ * @param {string} key @param {HTMLElement[]} items @param {HTMLElement} from @param {number} [across] in lines of so many
+ */
+export function walkTo(key, items, from, across = items.length) {
+  const target = targetOf(key, items.indexOf(from), across, items.length);
+  if (target !== undefined) items[target]?.focus();
+  return target !== undefined;
 }
 
 /**

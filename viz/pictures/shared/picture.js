@@ -2,6 +2,7 @@
 // Text enters the page as text nodes only.
 
 import { _, sentenceParts } from "./messages.js";
+import { formatWeight } from "./payload.js";
 
 /** @import { Point } from "./items.js" */
 /** @typedef {[number, number]} Run first and end of what lies side by side: [first, end) */
@@ -98,6 +99,19 @@ export function mixStops(stops, position) {
     const [from, to] = [stops[low], stops[low + 1]].map((hex) => Number.parseInt(hex.slice(offset, offset + 2), 16));
     return Math.round(from + (to - from) * (at - low));
   });
+}
+
+/** A swatch in the colour of a weight. @param {string} className @param {string[]} stops @param {number} weight */
+export function weightSwatch(className, stops, weight) {
+  const colour = mixStops(stops, Math.sqrt(clamp(0, weight, 1))).join(" ");
+  return element("span", { className, style: `background-color:rgb(${colour})` });
+}
+
+/** The rows with the most weight, and how much that is. @param {number[]} weights @param {(row: number) => Node} nameOf @param {number} [most] that are named */
+export function strongestParts(weights, nameOf, most = 3) {
+  const best = weights.map((_weight, row) => row).sort((a, b) => weights[b] - weights[a]);
+  const said = best.slice(0, most).map((row, at) => [at ? ", " : "", nameOf(row), ` ${formatWeight(weights[row])}`]);
+  return element("span", "", ...said.flat());
 }
 
 /** Hex stops as 256 opaque pixels, indexed by the upper byte of a stored √ value. @param {string[]} stops */

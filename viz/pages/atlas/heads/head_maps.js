@@ -4,7 +4,7 @@
 import { colourAt } from "../../../pictures/shared/drawing.js";
 import { onTold, pointAtHead } from "../../../pictures/shared/focus.js";
 import { headLabel } from "../../../pictures/shared/head_label.js";
-import { hearItems, reachByTab, targetOf, walkSideways } from "../../../pictures/shared/items.js";
+import { hearItems, reachByTab, walkSideways, walkTo } from "../../../pictures/shared/items.js";
 import { _ } from "../../../pictures/shared/messages.js";
 import { mount, View } from "../../../pictures/shared/mount.js";
 import { button, clamp, contextOf, element, Tooltip } from "../../../pictures/shared/picture.js";
@@ -123,10 +123,9 @@ class HeadMaps extends View {
     const hadFocus = this.cells.some((cell) => cell.matches(":focus"));
     const height = cellHeight(layers);
     const sizes = `--cell-height:${height}px;--number-size:${Math.min(13, height - 5)}px`;
-    const label = _("{name}: {layers} layers of {heads} heads. The arrow keys move, Enter opens a head.", {
-      ...{ name, layers, heads },
-    });
-    Object.assign(this.board, { style: `--heads:${heads};--layers:${layers};${sizes}`, ariaLabel: label });
+    const said = { name, layers, heads };
+    const ariaLabel = _("{name}: {layers} layers of {heads} heads. The arrow keys move, Enter opens a head.", said);
+    Object.assign(this.board, { style: `--heads:${heads};--layers:${layers};${sizes}`, ariaLabel });
     const what = [unit, _("layers down, heads across")].filter(Boolean).join(" · ");
     this.title.replaceChildren(element("b", {}, name), element("span", "muted", what));
     const numbers = (/** @type {number} */ count) => Array.from({ length: count }, (_item, i) => String(i + 1));
@@ -143,11 +142,11 @@ class HeadMaps extends View {
     const lines = [[corner, ...this.headNames], ...rows];
     this.board.replaceChildren(...lines.map((parts) => element("div", { className: "line", role: "row" }, ...parts)));
     const gradient = `background:linear-gradient(to right, ${this.scaleOf(this.chosen).stops})`;
-    const ariaLabel = isCentred
+    const scaleLabel = isCentred
       ? _("Colour scale from {low} (cold) through the chance level (dark) to {high} (warm)", { low, high })
       : _("Colour scale from 0 (dark) to {high} (light)", { high });
     const [bar, end] = [element("span", { className: "shade-bar", style: gradient }), `${high} ${unit}`.trimEnd()];
-    const scale = element("span", { className: "shade-scale", role: "img", ariaLabel }, low, bar, end);
+    const scale = element("span", { className: "shade-scale", role: "img", ariaLabel: scaleLabel }, low, bar, end);
     const save = pictureButton(this.root, () => this.data.name);
     this.under.replaceChildren(scale, save);
     if (hadFocus) this.cells[this.indexOf(selected)].focus();
@@ -201,9 +200,7 @@ class HeadMaps extends View {
 
   /** @param {HTMLElement} cell @param {string} key */
   press(cell, key) {
-    const target = targetOf(key, this.cells.indexOf(cell), this.data.heads, this.cells.length);
-    if (target !== undefined) this.cells[target]?.focus();
-    return target !== undefined;
+    return walkTo(key, this.cells, cell, this.data.heads);
   }
 
   /** @param {HTMLElement} cell */

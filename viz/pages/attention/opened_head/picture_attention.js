@@ -11,10 +11,11 @@ import {
   clamp,
   colourBar,
   element,
-  mixStops,
   rowElement,
+  strongestParts,
   Tooltip,
   tokenElement,
+  weightSwatch,
 } from "../../../pictures/shared/picture.js";
 import { pictureButton } from "../../../pictures/shared/save_picture.js";
 import {
@@ -42,8 +43,6 @@ import {
 
 /** @type {Record<string, [number, number]>} */
 const DIRECTIONS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
-// So many rows that look at a patch are named.
-const MOST_NAMED = 3;
 
 class PictureAttention extends View {
   /** @type {PictureHeader} */ data;
@@ -177,8 +176,7 @@ class PictureAttention extends View {
 
   outsideElements() {
     return this.specials.map(({ name, weight }) => {
-      const colour = `rgb(${mixStops(this.data.stops, Math.sqrt(clamp(0, weight, 1))).join(" ")})`;
-      const swatch = element("span", { className: "swatch", style: `background-color:${colour}` });
+      const swatch = weightSwatch("swatch", this.data.stops, weight);
       return element("span", "special", swatch, tokenElement(name), ` ${formatWeight(weight)}`);
     });
   }
@@ -210,10 +208,8 @@ class PictureAttention extends View {
     const { data } = this;
     const parts = [];
     if (asked.length) {
-      const place =
-        asked.length === 1
-          ? tokenElement(data.tokens[asked[0]])
-          : plural("the rectangle of {count} patch", "the rectangle of {count} patches", asked.length);
+      const rectangle = plural("the rectangle of {count} patch", "the rectangle of {count} patches", asked.length);
+      const place = asked.length === 1 ? tokenElement(data.tokens[asked[0]]) : rectangle;
       const values = { query: this.nameOf(this.shown), place, weight: formatWeight(this.sumOf(asked)) };
       parts.push(...sentenceParts(_("{query} gives {weight} to {place}."), values));
       if (this.hasAllRows) parts.push(" ", ...this.lookingParts(asked));
@@ -226,11 +222,8 @@ class PictureAttention extends View {
   /** The rows that look most at some patches. @param {number[]} asked */
   lookingParts(asked) {
     const weights = this.data.rowTokens.map((_token, row) => this.sumOf(asked, row));
-    const best = weights.map((_weight, row) => row).sort((a, b) => weights[b] - weights[a]);
-    const tokens = best
-      .slice(0, MOST_NAMED)
-      .flatMap((row, at) => [at ? ", " : "", this.nameOf(row), ` ${formatWeight(weights[row])}`]);
-    return sentenceParts(_("The most weight on it comes from: {tokens}"), { tokens: element("span", "", ...tokens) });
+    const tokens = strongestParts(weights, (row) => this.nameOf(row));
+    return sentenceParts(_("The most weight on it comes from: {tokens}"), { tokens });
   }
 
   /** A patch in pixels of the picture. @param {number} patch */
@@ -252,10 +245,9 @@ class PictureAttention extends View {
   patchAt({ clientX, clientY }) {
     const box = this.canvas.getBoundingClientRect();
     const [width, height] = this.data.pictureSize;
-    const point = /** @type {[number, number]} */ ([
-      clamp(0, ((clientX - box.left) / box.width) * width, width - 1),
-      clamp(0, ((clientY - box.top) / box.height) * height, height - 1),
-    ]);
+    const x = clamp(0, ((clientX - box.left) / box.width) * width, width - 1);
+    const y = clamp(0, ((clientY - box.top) / box.height) * height, height - 1);
+    const point = /** @type {[number, number]} */ ([x, y]);
     const { picture, places } = this;
     return patchAtPoint(picture, places, [0, 0, width, height], point) ?? nearestPatch(picture, places, point);
   }
@@ -289,9 +281,8 @@ class PictureAttention extends View {
     if (!this.data || this.root.matches(":hover") || this.root.contains(this.focused)) return;
     const rows = this.hasAllRows ? indicesOf(this.data.rows, this.data.rowTokens.length, focus?.query ?? null) : [];
     const [row = null] = rows;
-    const [patch = null] =
-      focus?.key?.side === "source" ? focus.key.tokens.filter((at) => this.places.includes(at)) : [];
-    this.patch = patch;
+    const tokens = focus?.key?.side === "source" ? focus.key.tokens : [];
+    this.patch = tokens.find((at) => this.places.includes(at)) ?? null;
     if (row === this.row) return this.mark();
     this.row = row;
     this.draw();

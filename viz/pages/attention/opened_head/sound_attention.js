@@ -11,9 +11,10 @@ import {
   clamp,
   element,
   legendElement,
-  mixStops,
   rowElement,
+  strongestParts,
   Tooltip,
+  weightSwatch,
 } from "../../../pictures/shared/picture.js";
 import { pictureButton } from "../../../pictures/shared/save_picture.js";
 import { SoundPlayer } from "../../../pictures/shared/sound_player.js";
@@ -131,15 +132,8 @@ class SoundAttention extends View {
   /** What each row gives to the frames after the sound: its colour and its number. */
   restElements() {
     if (!this.data.isFilled) return [];
-    return [...this.after].map((weight) => {
-      const colour = `rgb(${mixStops(this.data.stops, Math.sqrt(clamp(0, weight, 1))).join(" ")})`;
-      return element(
-        "div",
-        "",
-        element("span", { className: "rest", style: `background-color:${colour}` }),
-        formatWeight(weight),
-      );
-    });
+    const rest = (/** @type {number} */ weight) => weightSwatch("rest", this.data.stops, weight);
+    return [...this.after].map((weight) => element("div", "", rest(weight), formatWeight(weight)));
   }
 
   /** Seconds of the sound. */
@@ -153,12 +147,8 @@ class SoundAttention extends View {
     const { data, weights } = this;
     weights.block = Math.ceil(weights.frames / width);
     const { block, frames, runs, seconds } = weights;
-    paintCells(
-      this.cells,
-      data.stops,
-      runs.length,
-      data.rowTokens.flatMap((_row, i) => this.weights.onEach(i, runs)),
-    );
+    const cells = data.rowTokens.flatMap((_row, i) => weights.onEach(i, runs));
+    paintCells(this.cells, data.stops, runs.length, cells);
     // The last cell may sum fewer frames; as it takes as much room, it reaches beyond the end of the box.
     this.cells.style.width = `${(runs.length * block * 100) / frames}%`;
     const { samples, spectrogram } = this;
@@ -181,12 +171,8 @@ class SoundAttention extends View {
   /** Mark what is pointed at, kept or heard, and say it. */
   mark() {
     const row = this.heardRow ?? this.markedRow;
-    markSound(
-      this.sound,
-      this.base,
-      row === null ? null : this.weights.marksOf(row, this.data.stretches[row]),
-      this.data.soundColour,
-    );
+    const marks = row === null ? null : this.weights.marksOf(row, this.data.stretches[row]);
+    markSound(this.sound, this.base, marks, this.data.soundColour);
     this.frameRow(this.keptFrame, this.data.kept);
     this.frameRow(this.nearFrame, this.row);
     const around = this.time === null ? null : this.weights.around(this.time);
@@ -221,20 +207,15 @@ class SoundAttention extends View {
     // What goes by while it plays is not read out.
     const live = this.player.playing ? "off" : "polite";
     if (this.status.ariaLive !== live) this.status.ariaLive = live;
+    const how = _(
+      "Point at a token to see what it attends to, or at a moment of the sound to see which tokens attend to it.",
+    );
     if (row !== null) this.status.replaceChildren(...this.rowParts(row));
     else if (around && weights) {
-      const strongest = weights.map((_weight, i) => i).sort((a, b) => weights[b] - weights[a]);
-      const said = strongest
-        .slice(0, 3)
-        .flatMap((i, place) => [place ? ", " : "", this.tokenOf(i), ` ${formatWeight(weights[i])}`]);
+      const tokens = strongestParts(weights, (i) => this.tokenOf(i));
       const sentence = _("At {span} s, the most weight comes from: {tokens}");
-      this.status.replaceChildren(
-        ...sentenceParts(sentence, { span: this.weights.spanOf(around), tokens: element("span", "", ...said) }),
-      );
-    } else
-      this.status.replaceChildren(
-        _("Point at a token to see what it attends to, or at a moment of the sound to see which tokens attend to it."),
-      );
+      this.status.replaceChildren(...sentenceParts(sentence, { span: this.weights.spanOf(around), tokens }));
+    } else this.status.replaceChildren(how);
   }
 
   /** Where a row's weight lies, in words. @param {number} row */

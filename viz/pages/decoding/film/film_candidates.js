@@ -1,7 +1,7 @@
 // The candidates of one step as bars, what a filter makes of them, and numbers about the distribution.
-import { reachByTab } from "../../../pictures/shared/items.js";
+import { reachByTab, walkAlong } from "../../../pictures/shared/items.js";
 import { _, plural, said, sentenceParts } from "../../../pictures/shared/messages.js";
-import { button, clamp, element, tokenElement } from "../../../pictures/shared/picture.js";
+import { button, element, tokenElement } from "../../../pictures/shared/picture.js";
 import { onLogScale, timesLess } from "../../../pictures/shared/probability.js";
 
 /** @import { Step } from "./decode_player.js" */
@@ -28,14 +28,12 @@ const SCALE_TITLE = said("From 0.001% to 100%: each line means ten times the pro
 const [LAST_COLUMN, LAST_COLUMN_FILTERED] = [said("p relative to ✓"), said("sampled")];
 
 /** What is said of a step beside its candidates, and what that means. */
+const EQUALLY = said("e to the power of the entropy: this many equally probable tokens would be equally uncertain");
 const NUMBERS = [
   [said("Rank"), said("Rank of the written token in the whole vocabulary")],
   [said("Probability"), said("Probability of the written token; in brackets its natural logarithm")],
   [said("Entropy"), said("How uncertain the model is, over its whole vocabulary")],
-  [
-    said("Effective choices"),
-    said("e to the power of the entropy: this many equally probable tokens would be equally uncertain"),
-  ],
+  [said("Effective choices"), EQUALLY],
 ];
 
 /** One candidate: its token, its probability as a bar, and the same after the filter. */
@@ -114,7 +112,8 @@ export class FilmCandidates {
     const ariaLabel = _("Candidates. Up and down move, Enter writes one instead and continues decoding.");
     const look = { className: "bars", role: "toolbar", ariaOrientation: "vertical", ariaLabel };
     const list = element("ol", look, ...this.rows.map((row) => row.element));
-    list.addEventListener("keydown", (event) => this.press(event));
+    const shown = () => this.rows.filter((row) => row.isShown).map((row) => row.button);
+    walkAlong(list, shown, ["ArrowUp", "ArrowDown"]);
     this.sums = [element("span"), element("span", "bar-value"), element("span", "bar-value bar-now")];
     this.lastColumn = element("span", "bar-value");
     const scale = element("span", { className: "bars-scale", title: _(SCALE_TITLE) }, _("log scale"));
@@ -141,18 +140,6 @@ export class FilmCandidates {
   /** Mark the candidates that are one of these tokens. @param {string[]} tokens */
   mark(tokens) {
     for (const { element, token } of this.rows) element.classList.toggle("pointed", tokens.includes(token.textContent));
-  }
-
-  /** Up and down walk the list; only one of its rows is in the way of Tab. @param {KeyboardEvent} event */
-  press(event) {
-    const move = event.key === "ArrowUp" ? -1 : event.key === "ArrowDown" ? 1 : 0;
-    if (!move) return;
-    const shown = this.rows.filter((row) => row.isShown).map((row) => row.button);
-    const index = shown.indexOf(/** @type {HTMLButtonElement} */ (event.target));
-    const next = shown[clamp(0, index + move, shown.length - 1)];
-    reachByTab(shown, next);
-    next.focus();
-    event.preventDefault();
   }
 
   /**

@@ -1,7 +1,7 @@
 // The third depth: one row of a head, from query and keys below to what the head adds above, on the columns of its layer.
 // Pointing at a key lights its column in all pictures; a click, or Enter, goes into it. The tokens at the foot are the
 // keyboard's way in.
-import { closest, consume, isCombination, reachByTab } from "../../../pictures/shared/items.js";
+import { closest, reachByTab, walkAlong } from "../../../pictures/shared/items.js";
 import { _, plural } from "../../../pictures/shared/messages.js";
 import { button, element, tokenElement } from "../../../pictures/shared/picture.js";
 import { LayerMachine } from "./layer_machine.js";
@@ -45,7 +45,7 @@ export class HeadScene {
     this.element.addEventListener("into", (event) => this.enter(event));
     this.heads.addEventListener("focusin", (event) => this.visit(this.tokenAt(event)));
     this.heads.addEventListener("focusout", () => this.light(-1));
-    this.heads.addEventListener("keydown", (event) => this.press(event));
+    walkAlong(this.heads, () => this.tokens);
   }
 
   get name() {
@@ -173,8 +173,7 @@ export class HeadScene {
     const table = element("table", "", ...(changed ? [element("tr", "", ...titles)] : []), ...rows);
     this.summary.replaceChildren(table, ...(note ? [element("p", "muted", note)] : []));
     this.summary.classList.toggle("aside", !changed && !note);
-    this.summary.style.setProperty("--real", this.data.realColour);
-    this.summary.style.setProperty("--other", this.data.otherColour);
+    Object.assign(this.summary, { style: `--real:${this.data.realColour};--other:${this.data.otherColour}` });
   }
 
   drawKeys() {
@@ -188,12 +187,8 @@ export class HeadScene {
       return button({ ...look, dataset }, () => this.follow(column), ...number, tokenElement(shortened(label)));
     });
     const hadFocus = this.heads.matches(":focus-within");
-    const style = `left:${columns.middle(columns.restAt)}px`;
-    const rest = element(
-      "span",
-      { className: "key rest muted", style },
-      plural("{count} other", "{count} others", data.restCount),
-    );
+    const look = { className: "key rest muted", style: `left:${columns.middle(columns.restAt)}px` };
+    const rest = element("span", look, plural("{count} other", "{count} others", data.restCount));
     this.heads.replaceChildren(...this.tokens, ...(data.restCount ? [rest] : []));
     const followed = this.tokens[data.followed];
     for (const token of this.tokens) token.ariaPressed = String(token === followed);
@@ -244,13 +239,8 @@ export class HeadScene {
       const [title, token] = key
         ? [_("key {number}", { number: key.key + 1 }), key.label]
         : [_("in total"), plural("{count} key", "{count} keys", restCount)];
-      this.walk.tooltip.show(
-        event,
-        title,
-        query,
-        token,
-        [...this.describe(column), ...(note ? [note] : [])].join("\n"),
-      );
+      const said = [...this.describe(column), ...(note ? [note] : [])].join("\n");
+      this.walk.tooltip.show(event, title, query, token, said);
     } else if (note) {
       this.walk.tooltip.show(event, "", query, _("output"), note);
     } else if (!closest(event, ".stratum")) this.walk.tooltip.hide();
@@ -288,16 +278,6 @@ export class HeadScene {
     this.light(column);
     reachByTab(this.tokens, this.tokens[column]);
     this.status.replaceChildren(tokenElement(this.data.columns[column].label), `: ${this.describe(column).join(", ")}`);
-  }
-
-  /** @param {KeyboardEvent} event */
-  press(event) {
-    const column = this.tokenAt(event);
-    const last = this.tokens.length - 1;
-    const target = { ArrowLeft: column - 1, ArrowRight: column + 1, Home: 0, End: last }[event.key];
-    if (target === undefined || isCombination(event)) return;
-    this.tokens[target]?.focus();
-    consume(event);
   }
 
   /** @param {number} column */

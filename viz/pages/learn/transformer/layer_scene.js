@@ -1,6 +1,6 @@
 // The second depth: what a layer adds to a token. The layer of the machine, opened; a chart of what every part of the model
 // adds to the token, buttons that open another layer, and the steps of the open one, each with its vector as a strip.
-import { closest, consume, isCombination, reachByTab } from "../../../pictures/shared/items.js";
+import { closest, reachByTab, walkAlong } from "../../../pictures/shared/items.js";
 import { _, said } from "../../../pictures/shared/messages.js";
 import { button, element, tokenElement } from "../../../pictures/shared/picture.js";
 import { LayerMachine } from "./layer_machine.js";
@@ -60,7 +60,7 @@ export class LayerScene {
       const ground = /** @type {SVGElement | null} */ (closest(event, "[data-stage]"));
       if (ground) this.open(Number(ground.dataset.stage));
     });
-    this.buttons.addEventListener("keydown", (event) => this.press(event));
+    walkAlong(this.buttons, () => this.stages);
   }
 
   /** Where a layer lies in the page. @param {LayerMachine} machine */
@@ -205,15 +205,6 @@ export class LayerScene {
     const last = this.data.stages.length - 1;
     if (stage === 0 || stage === last) this.walk.go({ end: stage ? "output" : "input" });
     else this.walk.go({ end: "", layer: stage - 1 });
-  }
-
-  /** @param {KeyboardEvent} event */
-  press(event) {
-    const at = this.stages.indexOf(/** @type {HTMLButtonElement} */ (event.target));
-    const target = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: this.stages.length - 1 }[event.key];
-    if (target === undefined || isCombination(event)) return;
-    this.stages[target]?.focus();
-    consume(event);
   }
 
   /** @param {PointerEvent} event */
