@@ -54,30 +54,19 @@ class HeadTable extends View {
     this.names = heads.map((name, row) =>
       addresses[row] ? element("a", { href: addresses[row] }, name) : element("span", "", name),
     );
-    this.rows = this.names.map((name, row) =>
-      element(
-        "tr",
-        { dataset: { row }, className: selected === null ? "" : "choosable" },
-        element("th", { scope: "row" }, name),
-        ...columns.map(({ texts }) => element("td", "", texts[row])),
-      ),
-    );
+    this.rows = this.names.map((name, row) => {
+      const cells = columns.map(({ texts }) => element("td", "", texts[row]));
+      const look = { dataset: { row }, className: selected === null ? "" : "choosable" };
+      return element("tr", look, element("th", { scope: "row" }, name), ...cells);
+    });
     const titles = [{ title: _("Head"), unit: "", numbers: heads.map((_name, row) => row) }, ...columns];
-    this.titles = titles.map(({ title, unit, numbers }, column) =>
-      element(
-        "th",
-        { scope: "col" },
-        button({ title: unit }, () => this.sort(column, numbers), title),
-      ),
-    );
+    this.titles = titles.map(({ title, unit, numbers }, column) => {
+      const sorting = button({ title: unit }, () => this.sort(column, numbers), title);
+      return element("th", { scope: "col" }, sorting);
+    });
     this.body.replaceChildren(...this.rows);
-    const table = element(
-      "table",
-      { ariaLabel: label },
-      element("thead", "", element("tr", "", ...this.titles)),
-      this.body,
-    );
-    this.root.replaceChildren(element("div", "scrolled", table));
+    const head = element("thead", "", element("tr", "", ...this.titles));
+    this.root.replaceChildren(element("div", "scrolled", element("table", { ariaLabel: label }, head, this.body)));
     if (this.names.length) reachByTab(this.names, this.names[selected ?? 0]);
   }
 

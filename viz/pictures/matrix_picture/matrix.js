@@ -3,7 +3,7 @@
 // makes way for Python's exact numbers. One too large to be sent whole comes as maxima of blocks (matrix_tiles.js).
 import { Awaited } from "../shared/awaited.js";
 import { savedFrom } from "../shared/canvas_cells.js";
-import { closeHead, indicesOf, onTold, openHead, placeOf, pointAt, pointed } from "../shared/focus.js";
+import { closeHead, indicesOf, onTold, openHead, placeAt, pointAt, pointed } from "../shared/focus.js";
 import { headLabel } from "../shared/head_label.js";
 import { _ } from "../shared/messages.js";
 import { onResize, View } from "../shared/mount.js";
@@ -86,12 +86,8 @@ export class MatrixPicture extends View {
     this.stage.append(this.canvas, ...this.axes.elements, ...overlays);
     const tools = pictureButton(this.root, () => this.header.fileName);
     tools.classList.add("matrix-tools");
-    tools.prepend(
-      this.search.element,
-      this.whole,
-      this.out,
-      toolButton("+", _("Zoom in"), () => this.gestures.zoom(STEP)),
-    );
+    const into = toolButton("+", _("Zoom in"), () => this.gestures.zoom(STEP));
+    tools.prepend(this.search.element, this.whole, this.out, into);
     this.bar.append(this.title, this.note, tools);
     this.stage.append(this.rowName, this.columnName);
     this.root.replaceChildren(this.caption, this.bar, this.stage, this.foot, this.tooltip.box);
@@ -148,9 +144,8 @@ export class MatrixPicture extends View {
     const { address, layer, head, isPointed } = announced;
     const sides = this.header?.previews[address];
     if (sides === undefined) return;
-    const { title, rows, columns, values, rowTokens, columnTokens, axes } = sides
-      ? between(announced, sides)
-      : announced;
+    const shown = sides ? between(announced, sides) : announced;
+    const { title, rows, columns, values, rowTokens, columnTokens, axes } = shown;
     const isSame = this.header.shows?.[0] === address;
     const { header: before, matrix } = this;
     if (isPointed && !rest) this.rest = () => this.show(before, matrix);
@@ -204,10 +199,8 @@ export class MatrixPicture extends View {
     this.title.textContent = title;
     this.caption.textContent = caption;
     [this.rowName.textContent, this.columnName.textContent] = sides;
-    this.note.textContent =
-      isPreview && this.matrix.rows < rowTokens.length
-        ? _("preview: each point shows the largest value around it")
-        : "";
+    const isPooled = isPreview && this.matrix.rows < rowTokens.length;
+    this.note.textContent = isPooled ? _("preview: each point shows the largest value around it") : "";
     this.stage.ariaLabel = [label, _("Arrow keys move, Enter keeps row and column, plus and minus zoom.")].join(" ");
     this.extent.textContent = this.keys.status.textContent = "";
     this.keys.tell();
@@ -331,10 +324,7 @@ export class MatrixPicture extends View {
   /** Tell the page which row, column or cell a person points at. @param {number | null} row @param {number | null} column */
   pointAt(row, column) {
     const { focus } = this.header ?? {};
-    if (!focus) return;
-    const query = row === null ? null : placeOf(focus.rows, row);
-    const key = column === null ? null : placeOf(focus.columns, column);
-    pointAt(query || key ? { query, key } : null);
+    if (focus) pointAt({ query: placeAt(focus.rows, row), key: placeAt(focus.columns, column) });
   }
 
   drawSoon() {

@@ -57,7 +57,7 @@ export class PlayerView extends View {
 
   draw() {}
 
-  /** The bar that moves the film, and saves it: where a step is, and the file's name. @param {(step: number) => string} nameOf @param {() => string} fileName */
+  /** The bar that moves the film: where a step is; and, given the file's name, saves it. @param {(step: number) => string} nameOf @param {() => string} [fileName] */
   buildTransport(nameOf, fileName) {
     this.transport = new Transport(this.count, {
       goTo: (step) => this.goTo(step),
@@ -65,7 +65,7 @@ export class PlayerView extends View {
       onPause: () => this.report(),
       nameOf,
     });
-    this.transport.element.append(pictureButton(this.root, fileName));
+    if (fileName) this.transport.element.append(pictureButton(this.root, fileName));
   }
 
   /** What a key does within the film, beside those that step and play. @param {string} _key @returns {(() => void) | undefined} */

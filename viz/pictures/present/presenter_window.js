@@ -52,18 +52,11 @@ function build(sheet, opener) {
   sheet.body.className = "presenter";
   Object.assign(sheet.body.style, { color: style.color, fontFamily: style.fontFamily });
   sheet.body.style.background = style.getPropertyValue("--st-background-color");
-  sheet.body.replaceChildren(
-    element("header", {}, element("span", { className: "presenter-step", role: "status" }), element("time")),
-    element("h1", { dir: "auto" }),
-    element("p", { className: "presenter-note", dir: "auto" }),
-    element("p", { className: "presenter-next", dir: "auto" }),
-    element(
-      "footer",
-      {},
-      button({ className: "step-button" }, () => {}, _("Back")),
-      button({ className: "step-button" }, () => {}, _("Next")),
-    ),
-  );
+  const [back, on] = [_("Back"), _("Next")].map((name) => button("step-button", () => {}, name));
+  const [note, next] = ["note", "next"].map((part) => element("p", { className: `presenter-${part}`, dir: "auto" }));
+  const step = element("span", { className: "presenter-step", role: "status" });
+  const head = [element("header", {}, step, element("time")), element("h1", { dir: "auto" })];
+  sheet.body.replaceChildren(...head, note, next, element("footer", {}, back, on));
   const tick = () => {
     const clock = sheet.querySelector("time");
     if (!clock || opened?.document !== sheet) return;

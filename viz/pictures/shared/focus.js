@@ -52,8 +52,9 @@ export function onceTold(act) {
   };
 }
 
-/** A person points at something, or, with null, at nothing. @param {Focus | null} focus */
-export function pointAt(focus) {
+/** A person points at something, or, with null or two of them, at nothing. @param {Focus | null} at */
+export function pointAt(at) {
+  const focus = at?.query || at?.key ? at : null;
   if (JSON.stringify(focus) === JSON.stringify(FOCUS.pointed)) return;
   FOCUS.pointed = focus;
   tell("pointed", focus);
@@ -108,6 +109,9 @@ export const openedHead = () => FOCUS.opened;
 
 /** The tokens of one row or column. @param {Axis} axis @param {number} index @returns {Place} */
 export const placeOf = ({ side, ahead, groups }, index) => ({ side, tokens: groups ? groups[index] : [index + ahead] });
+
+/** The tokens of one row or column, if there is one. @param {Axis} axis @param {number | null | undefined} index */
+export const placeAt = (axis, index = null) => (index === null ? null : placeOf(axis, index));
 
 /** The rows or columns of so many that have a token of this place. @param {Axis} axis @param {number} count @param {Place | null} place */
 export function indicesOf({ side, ahead, groups }, count, place) {

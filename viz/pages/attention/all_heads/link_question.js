@@ -32,26 +32,13 @@ class LinkQuestion extends View {
   /** @param {string | null} looking */
   draw(looking) {
     const { asked, how } = this.header;
-    const named = (/** @type {string} */ name, /** @type {string} */ part) =>
-      element("b", part, tokenElement(name, ""));
-    const question =
-      looking !== null
-        ? sentenceParts(_("Which heads link {from} to …?"), { from: named(looking, "from") })
-        : asked
-          ? sentenceParts(_("Which heads link {from} to {to}?"), {
-              from: named(asked[0], "from"),
-              to: named(asked[1], "to"),
-            })
-          : [_("Which heads link one word to another?")];
-    this.root.replaceChildren(
-      element(
-        "p",
-        { className: "question", role: "status" },
-        ...question,
-        " ",
-        element("span", "how", looking === null ? how : _(THEN)),
-      ),
-    );
+    const [from, to] = looking === null ? (asked ?? []) : [looking];
+    const named = (/** @type {string} */ part, name = "") => element("b", part, tokenElement(name, ""));
+    const asking = to === undefined ? _("Which heads link {from} to …?") : _("Which heads link {from} to {to}?");
+    const sentence = from === undefined ? _("Which heads link one word to another?") : asking;
+    const question = sentenceParts(sentence, { from: named("from", from), to: named("to", to) });
+    const then = element("span", "how", looking === null ? how : _(THEN));
+    this.root.replaceChildren(element("p", { className: "question", role: "status" }, ...question, " ", then));
   }
 }
 

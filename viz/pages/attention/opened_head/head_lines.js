@@ -4,7 +4,7 @@
 
 import { savedFrom } from "../../../pictures/shared/canvas_cells.js";
 import { roleOf, rolesLooking } from "../../../pictures/shared/chat_roles.js";
-import { closeHead, indicesOf, onTold, openHead, placeOf, pointAt } from "../../../pictures/shared/focus.js";
+import { closeHead, indicesOf, onTold, openHead, placeAt, pointAt } from "../../../pictures/shared/focus.js";
 import { consume, isCombination } from "../../../pictures/shared/items.js";
 import { _ } from "../../../pictures/shared/messages.js";
 import { mount, View } from "../../../pictures/shared/mount.js";
@@ -48,15 +48,8 @@ class HeadLines extends View {
   keys = [this.columns.key, this.columns.roles.key.element];
   heading = element("div", "only-saved");
   names = [element("div", "only-saved of-query", _("query")), element("div", "only-saved of-key", _("key"))];
-  board = element(
-    "div",
-    "lines-board",
-    ...this.queries,
-    this.canvas.element,
-    ...this.keys,
-    this.heading,
-    ...this.names,
-  );
+  around = [...this.queries, this.canvas.element, ...this.keys];
+  board = element("div", "lines-board", ...this.around, this.heading, ...this.names);
   scroller = element("div", "lines-scroller", this.board);
   status = element("p", { className: "status muted", role: "status" });
   tooltip = new Tooltip(this.root);
@@ -186,10 +179,9 @@ class HeadLines extends View {
   point(event) {
     const token = event.type === "pointerleave" ? null : this.columns.at(event);
     // While a token is kept, the other column tells of the pair, and the lines stay.
-    const pair =
-      this.kept && token?.side === OTHER[this.kept.side]
-        ? { [this.kept.side]: this.kept.index, [token.side]: token.index }
-        : null;
+    const { kept } = this;
+    const isPair = kept && token?.side === OTHER[kept.side];
+    const pair = isPair ? { [kept.side]: kept.index, [token.side]: token.index } : null;
     if (pair) this.tell(event, pair.query, pair.key);
     else this.tooltip.hide();
     const pointed = pair ? null : token;
@@ -200,9 +192,7 @@ class HeadLines extends View {
     const { focus } = this.header;
     if (!focus) return;
     const said = pair ?? (token ? { [token.side]: token.index } : {});
-    const query = said.query === undefined ? null : placeOf(focus.rows, said.query);
-    const key = said.key === undefined ? null : placeOf(focus.columns, said.key);
-    pointAt(query || key ? { query, key } : null);
+    pointAt({ query: placeAt(focus.rows, said.query), key: placeAt(focus.columns, said.key) });
   }
 
   /** What is pointed at elsewhere on the page has its lines here. @param {Focus | null} focus */

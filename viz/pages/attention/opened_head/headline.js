@@ -60,42 +60,27 @@ function cellSentence(head, row, column) {
     most: worded(columnTokens[most]),
     largest: format(row, most),
   };
-  if (most === column)
-    return sentenceParts(_("{head} gives {weight} from {query} to {key}, the largest weight of the row."), values);
-  return sentenceParts(
-    _("{head} gives {weight} from {query} to {key}; the largest weight of the row is {largest}, to {most}."),
-    values,
-  );
-}
-
-/**
- * What stands out of a row or a column: its largest number.
- * @param {string} sentence @param {OpenHead} head @param {Node} token @param {(index: number) => Node} other what
- * there are so many of @param {number} count @param {(index: number) => number} at @param {(index: number) => string} format
- */
-function largestSentence(sentence, { site, name }, token, other, count, at, format) {
-  const most = largestOf(count, at);
-  const values = { head: headLink(site, name), token, most: other(most) };
-  return sentenceParts(sentence, { ...values, largest: element("b", "", format(most)) });
+  const sentence =
+    most === column
+      ? _("{head} gives {weight} from {query} to {key}, the largest weight of the row.")
+      : _("{head} gives {weight} from {query} to {key}; the largest weight of the row is {largest}, to {most}.");
+  return sentenceParts(sentence, values);
 }
 
 /** What a head gives in a row, in a column or, given both, in a cell; null without either. @param {OpenHead} head @param {number | null} row @param {number | null} column */
 function sentenceOf(head, row, column) {
-  const { rowTokens, columnTokens, valueAt, format } = head;
+  const { rowTokens, columnTokens, valueAt, format, site, name } = head;
   const keyOf = (/** @type {number} */ index) => worded(columnTokens[index]);
   if (row !== null && column !== null) return cellSentence(head, row, column);
   if (row !== null) {
-    const sentence = _(LARGEST_OF);
-    const at = (/** @type {number} */ index) => valueAt(row, index);
-    return largestSentence(sentence, head, rowOf(head, row), keyOf, columnTokens.length, at, (index) =>
-      format(row, index),
-    );
+    const most = largestOf(columnTokens.length, (index) => valueAt(row, index));
+    const values = { token: rowOf(head, row), most: keyOf(most), largest: element("b", "", format(row, most)) };
+    return sentenceParts(_(LARGEST_OF), { head: headLink(site, name), ...values });
   }
   if (column === null) return null;
-  const sentence = _(LARGEST_ON);
-  const at = (/** @type {number} */ index) => valueAt(index, column);
-  const rowAt = (/** @type {number} */ index) => rowOf(head, index);
-  return largestSentence(sentence, head, keyOf(column), rowAt, rowTokens.length, at, (index) => format(index, column));
+  const most = largestOf(rowTokens.length, (index) => valueAt(index, column));
+  const values = { token: keyOf(column), most: rowOf(head, most), largest: element("b", "", format(most, column)) };
+  return sentenceParts(_(LARGEST_ON), { head: headLink(site, name), ...values });
 }
 
 /**
@@ -202,13 +187,8 @@ class Headline extends View {
   }
 
   invitation() {
-    return [
-      element(
-        "span",
-        "muted",
-        _("Point at a word of the sentence, a tile or a cell to see what the open head does with it."),
-      ),
-    ];
+    const invitation = _("Point at a word of the sentence, a tile or a cell to see what the open head does with it.");
+    return [element("span", "muted", invitation)];
   }
 }
 

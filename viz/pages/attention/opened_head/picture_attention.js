@@ -1,7 +1,7 @@
 // A picture and, over its patches, one row of a head. Beside it are the rows that have no place in it: words that are
 // written, special tokens. A row that is pointed at is drawn, and a patch or a rectangle says which rows look at it.
 // Data: the payload of picture_panel.py. Sends back the triggers `query`: { query } and `area`: { left, top, right, bottom }.
-import { indicesOf, onTold, placeOf, pointAt } from "../../../pictures/shared/focus.js";
+import { indicesOf, onTold, placeAt, placeOf, pointAt } from "../../../pictures/shared/focus.js";
 import { consume, isCombination } from "../../../pictures/shared/items.js";
 import { _, plural, sentenceParts } from "../../../pictures/shared/messages.js";
 import { mount, View } from "../../../pictures/shared/mount.js";
@@ -256,7 +256,7 @@ class PictureAttention extends View {
   pointRow(row) {
     if (!this.hasAllRows) return;
     this.row = row;
-    pointAt(row === null ? null : { query: placeOf(this.data.rows, row), key: null });
+    pointAt({ query: placeAt(this.data.rows, row), key: null });
     this.draw();
   }
 

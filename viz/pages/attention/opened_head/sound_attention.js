@@ -1,7 +1,7 @@
 // A sound over time, waveform and spectrogram, and below it the rows of a head: what a row attends to is marked and can
 // be heard, and so are the rows that attend to a moment; while the sound plays, to the moment that is heard.
 // Data: the payload of sound_panel.py. Sends back the trigger `keep`: { row }.
-import { indicesOf, onTold, placeOf, pointAt } from "../../../pictures/shared/focus.js";
+import { indicesOf, onTold, placeAt, placeOf, pointAt } from "../../../pictures/shared/focus.js";
 import { consume, isCombination, scrolledTo } from "../../../pictures/shared/items.js";
 import { _, plural, sentenceParts } from "../../../pictures/shared/messages.js";
 import { mount, onResize, View } from "../../../pictures/shared/mount.js";
@@ -282,7 +282,7 @@ class SoundAttention extends View {
     // What is heard stays marked.
     if (!this.player.playing) this.time = time;
     const key = time === null ? null : placeOfFrames(this.weights.around(time));
-    pointAt(row === null && !key ? null : { query: row === null ? null : placeOf(this.data.rows, row), key });
+    pointAt({ query: placeAt(this.data.rows, row), key });
     this.mark();
   }
 

@@ -6,6 +6,7 @@ import {
   indicesOf,
   onTold,
   openHead,
+  placeAt,
   placeOf,
   pointAt,
   pointed,
@@ -134,9 +135,7 @@ class DecodePlayer extends HeadFilm {
     const picture = this.picture ? [this.picture.element] : [];
     const choices = element("div", "choices", ...picture, this.candidates.element, this.filters.element);
     this.panels.replaceChildren(choices, this.heads.element);
-    const parts = [this.transport, ...(this.lane ? [this.lane] : []), this.sentence, this.curve].map(
-      (part) => part.element,
-    );
+    const parts = [this.transport, this.lane ?? [], this.sentence, this.curve].flat().map((part) => part.element);
     this.root.replaceChildren(...parts, this.panels, this.announcement, tooltip.box);
     this.width = 0;
     this.measure();
@@ -172,23 +171,16 @@ class DecodePlayer extends HeadFilm {
 
   /** A person points at a row, a key, or both. @param {number | null} row @param {Place | null} key */
   point(row, key) {
-    const query = row === null ? null : placeOf(this.header.axes[0], row);
-    pointAt(query || key ? { query, key } : null);
+    pointAt({ query: placeAt(this.header.axes[0], row), key });
   }
 
   /** Mark what is pointed at, here or elsewhere on the page, wherever it stands: as a key, as a row, and as a candidate. @param {Focus | null} focus */
   markPointed(focus) {
     if (!this.transport) return;
     const { axes, steps, sourceTokens } = this.header;
-    const [rows, sources, own, written] = [
-      [axes[0], steps.length],
-      [axes[1], sourceTokens.length],
-      [axes[2], steps.length],
-      [this.written, steps.length],
-    ].map(([axis, count]) =>
-      [focus?.query, focus?.key].flatMap((place) =>
-        indicesOf(/** @type {Axis} */ (axis), /** @type {number} */ (count), place ?? null),
-      ),
+    const places = [focus?.query ?? null, focus?.key ?? null];
+    const [rows, sources, own, written] = [...axes, this.written].map((axis) =>
+      places.flatMap((place) => indicesOf(axis, axis === axes[1] ? sourceTokens.length : steps.length, place)),
     );
     this.sentence.mark(sources, rows);
     this.curve.mark(rows);

@@ -87,12 +87,9 @@ class CandidateRow {
 
   /** What a click does. @param {string} token @param {string} ratio of its probability @param {string} written to that of this one */
   wouldWrite(token, ratio, written) {
-    if (!ratio) return _("Write {token} instead and continue decoding", { token });
-    return _("Write {token} instead and continue decoding; its probability relative to {written}: {ratio}", {
-      token,
-      ratio,
-      written,
-    });
+    const values = { token, ratio, written };
+    if (!ratio) return _("Write {token} instead and continue decoding", values);
+    return _("Write {token} instead and continue decoding; its probability relative to {written}: {ratio}", values);
   }
 }
 
@@ -124,17 +121,15 @@ export class FilmCandidates {
     );
     const best = sentenceParts(_("top {count}"), { count: this.count });
     const head = [element("h3", "heading", _("Candidates")), element("label", label, ...best)];
-    this.element = element(
-      "section",
-      "candidates",
-      element("div", "candidates-head", ...head),
-      element("p", { className: "bars-head muted", ariaHidden: "true" }, scale, this.lastColumn),
-      list,
-      element("p", "together", ...this.sums),
-      element("p", hint, _("Click one to write it instead and continue decoding.")),
+    const columns = element("p", { className: "bars-head muted", ariaHidden: "true" }, scale, this.lastColumn);
+    const bars = [element("div", "candidates-head", ...head), columns, list, element("p", "together", ...this.sums)];
+    const how = element("p", hint, _("Click one to write it instead and continue decoding."));
+    const below = [
+      how,
       element("dl", "numbers", ...boxes),
       element("p", { className: "hint muted", hidden: !note }, note),
-    );
+    ];
+    this.element = element("section", "candidates", ...bars, ...below);
   }
 
   /** Mark the candidates that are one of these tokens. @param {string[]} tokens */

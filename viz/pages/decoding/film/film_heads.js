@@ -93,9 +93,7 @@ export class FilmHeads {
     this.panels = [this.buildPanel(this.overSource, this.fan)];
     // A decoder without self-attention has no second title.
     if (titles[1]) this.panels.push(this.buildPanel(this.overPrefix, this.triangle));
-    const layers = Array.from({ length: header.layers }, (_layer, layer) =>
-      element("option", { value: String(layer) }, String(layer + 1)),
-    );
+    const layers = [...Array(header.layers).keys()].map((layer) => new Option(String(layer + 1), String(layer)));
     const onchange = () => act.choose(Number(this.layer.value), this.heads());
     this.layer = element("select", { className: "layer-choice", ariaLabel: _("Layer"), onchange }, ...layers);
     this.headButtons = Array.from({ length: header.heads }, (_head, head) => this.buildHead(head));
@@ -105,23 +103,20 @@ export class FilmHeads {
     reachByTab(this.headButtons, this.headButtons[0]);
     /** @type {HTMLElement[]} */
     const groups = [this.buildGroup(_("Layer"), [this.layer]), heads];
-    const all = button({ ...SMALL_BUTTON, className: "button small all-layers", ariaPressed: "false" }, () => {
+    const showAll = () => {
       all.ariaPressed = String(this.pair.classList.toggle("all"));
-    });
-    all.append(_("All layers"));
+    };
+    const look = { ...SMALL_BUTTON, className: "button small all-layers", ariaPressed: "false" };
+    const all = button(look, showAll, _("All layers"));
     if (header.layers > 1) groups.push(all);
     this.pair = element("div", "pair", ...this.panels);
     const ofRows = _(HOW_TO_READ);
-    this.element = element(
-      "section",
-      "heads",
-      element("div", "heads-bar", ...groups),
-      element("p", "owner muted", ...sentenceParts(_("Row {number}: {name}."), { number: this.row, name: this.named })),
-      element("p", "owner muted", _(this.writes ? ROWS_WRITE : ROWS_READ)),
-      this.pair,
-      legendElement(stops, ticks),
-      element("p", "how muted", titles[1] ? _(HOW_TO_READ_TRIANGLE, { sentences: ofRows }) : ofRows),
-    );
+    const ofRow = sentenceParts(_("Row {number}: {name}."), { number: this.row, name: this.named });
+    const ofAll = [_(this.writes ? ROWS_WRITE : ROWS_READ)];
+    const owners = [ofRow, ofAll].map((said) => element("p", "owner muted", ...said));
+    const how = element("p", "how muted", titles[1] ? _(HOW_TO_READ_TRIANGLE, { sentences: ofRows }) : ofRows);
+    const parts = [element("div", "heads-bar", ...groups), ...owners, this.pair, legendElement(stops, ticks), how];
+    this.element = element("section", "heads", ...parts);
   }
 
   /** @param {FilmStrip} strip @param {FilmFan | FilmTriangle} below */
@@ -135,14 +130,10 @@ export class FilmHeads {
 
   /** @param {number} head */
   buildHead(head) {
-    const look = {
-      ...SMALL_BUTTON,
-      className: "button small head",
-      style: `--head:${this.colour(head)}`,
-      title: _("Click to add or remove this head; double-click to show only this head"),
-      ariaLabel: _("Head {number}", { number: head + 1 }),
-      ondblclick: () => this.act.choose(this.state.layer, [head]),
-    };
+    const title = _("Click to add or remove this head; double-click to show only this head");
+    const named = { title, ariaLabel: _("Head {number}", { number: head + 1 }), style: `--head:${this.colour(head)}` };
+    const ondblclick = () => this.act.choose(this.state.layer, [head]);
+    const look = { ...SMALL_BUTTON, ...named, className: "button small head", ondblclick };
     const choose = () => this.choose(this.state.layer, head);
     return button(look, choose, element("span", "swatch"), element("span", {}, String(head + 1)));
   }
@@ -195,13 +186,8 @@ export class FilmHeads {
   /** @param {Point} point @param {Tiles} tiles @param {number} layer @param {number} head @param {number} row @param {number} column */
   tell(point, tiles, layer, head, row, column) {
     const { key, weight } = tiles.largest([layer, head], [row, row + 1], [column, column + 1]);
-    this.tooltip.show(
-      point,
-      this.nameOf(tiles, layer, head),
-      this.nameOfRow(row),
-      key,
-      _("weight {weight}", { weight }),
-    );
+    const [name, note] = [this.nameOf(tiles, layer, head), _("weight {weight}", { weight })];
+    this.tooltip.show(point, name, this.nameOfRow(row), key, note);
   }
 
   // ---- layout ----

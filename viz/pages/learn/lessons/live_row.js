@@ -66,23 +66,16 @@ class LiveRow extends View {
     this.shares = labels.map(() => element("td", "live-number"));
     this.divisor = slider(divisorName, least, most, divisor, draw);
     const titles = ["", scoreName, "", shareName, ""].map((title) => element("th", { scope: "col" }, title));
-    const rows = labels.map((token, key) =>
-      element(
-        "tr",
-        "",
-        element("th", { scope: "row" }, tokenElement(token)),
+    const rows = labels.map((token, key) => {
+      const [drag, share] = [
         element("td", "live-drag", this.sliders[key]),
-        this.numbers[key],
         element("td", "live-share", this.bars[key]),
-        this.shares[key],
-      ),
-    );
-    const table = element(
-      "table",
-      { ariaLabel: label },
-      element("thead", "", element("tr", "", ...titles)),
-      element("tbody", "", ...rows),
-    );
+      ];
+      const name = element("th", { scope: "row" }, tokenElement(token));
+      return element("tr", "", name, drag, this.numbers[key], share, this.shares[key]);
+    });
+    const head = element("thead", "", element("tr", "", ...titles));
+    const table = element("table", { ariaLabel: label }, head, element("tbody", "", ...rows));
     const reset = toolButton(_("Reset"), _("Restore the model's numbers"), () => this.reset());
     const divide = element("label", "live-divisor", element("span", "", divisorName), this.divisor, this.divided);
     this.root.replaceChildren(element("div", "live-tools", divide, reset), table, this.told);

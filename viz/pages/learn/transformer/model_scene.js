@@ -11,7 +11,6 @@ import { ANY, difference, LitTokens, shortened } from "./lit_tokens.js";
 import { CHANCE, kindsOf, legendOf, MachineDrawing } from "./machine_drawing.js";
 import { closedLayer, laneOf, layOut, ROOMY_FROM, STACKED_BELOW } from "./machine_layout.js";
 import { strand } from "./machine_shapes.js";
-
 import { NodeWords } from "./node_words.js";
 import { Patches } from "./patches.js";
 import { fromSpan, fromSvg } from "./shapes.js";

@@ -3,7 +3,6 @@
 // the browser; Python sends the numbers of another token, head or row.
 // Data: the payload of walk.py. Sends back the state `view`.
 import { PlayerView } from "../../../pictures/player/player_view.js";
-import { Transport } from "../../../pictures/player/transport.js";
 import { headLabel } from "../../../pictures/shared/head_label.js";
 import { isTyped } from "../../../pictures/shared/items.js";
 import { _ } from "../../../pictures/shared/messages.js";
@@ -157,12 +156,7 @@ export class Walk extends PlayerView {
     const painted = (/** @type {InkedScale} */ scale) => ({ ...scale, pixels: pixelScale(scale.stops) });
     this.scales = { signed: painted(this.header.signed), sequential: painted(this.header.sequential) };
     this.kept = kept.length ? new KeptWalk(this.columns, kept) : null;
-    this.transport = new Transport(this.count, {
-      goTo: (step) => this.goTo(step),
-      moveBy: (count) => this.goTo(this.state.step + count),
-      onPause: () => this.report(),
-      nameOf: (step) => this.columns.nameOf(step),
-    });
+    this.buildTransport((step) => this.columns.nameOf(step));
     this.model?.ended.abort();
     this.model = null;
     Object.assign(this, { crossed: null, left: null, drawn: "" });
@@ -469,7 +463,7 @@ export class Walk extends PlayerView {
     const { depth, end, site, layer, head, row, key, dimension } = this.state;
     const { stacks } = this.header;
     const stack = this.columns.stackOf(site);
-    /** @type {[string, Partial<Place>, (Node | string)[]][]} */
+    /** @type {[Depth, Partial<Place>, (Node | string)[]][]} */
     const all = [["model", {}, [_("Model")]]];
     const token = this.columns.token(stack.name, row);
     if (end) all.push(["layer", { end }, [tokenElement(token), " · ", end === "input" ? _("Input") : _("Output")]]);
@@ -482,20 +476,12 @@ export class Walk extends PlayerView {
       ["cell", {}, ["→ ", tokenElement(this.columns.keyToken(site, key))]],
       ["number", {}, [_("Component {number}", { number: dimension + 1 })]],
     );
-    const shown = all.slice(0, DEPTHS.indexOf(depth) + 1);
-    this.trail.replaceChildren(
-      ...(depth === "model" ? [] : [smallMap(this.columns, this.state)]),
-      ...shown.flatMap(([name, more, words], i) => {
-        const isLast = i === shown.length - 1;
-        const part = button(
-          "walk-crumb",
-          () => this.go({ depth: /** @type {Depth} */ (name), end: "", ...more }),
-          ...words,
-        );
-        if (isLast) part.ariaCurrent = "location";
-        return i ? [element("span", "walk-sign", "›"), part] : [part];
-      }),
-    );
+    const shown = all.slice(0, DEPTHS.indexOf(depth) + 1).map(([name, more, words], i) => {
+      const look = { className: "walk-crumb", ariaCurrent: i === DEPTHS.indexOf(depth) ? "location" : null };
+      const part = button(look, () => this.go({ depth: name, end: "", ...more }), ...words);
+      return i ? [element("span", "walk-sign", "›"), part] : [part];
+    });
+    this.trail.replaceChildren(...(depth === "model" ? [] : [smallMap(this.columns, this.state)]), ...shown.flat());
   }
 
   drawTold() {
