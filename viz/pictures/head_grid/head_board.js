@@ -79,15 +79,13 @@ export class HeadBoard {
   build() {
     const { layers, heads, ranked, metric } = this.order;
     const shown = ranked ?? Array.from({ length: layers * heads }, (_each, index) => index);
-    const label = _("Attention of {layers} layers of {heads} heads each. Arrow keys move, Enter opens a head.", {
-      layers,
-      heads,
-    });
+    const sizes = { layers, heads };
+    const label = _("Attention of {layers} layers of {heads} heads each. Arrow keys move, Enter opens a head.", sizes);
     this.cells = shown.map((index) => this.buildCell(index));
-    const names = ranked
-      ? []
-      : Array.from({ length: layers }, (_each, layer) => _("Layer {number}", { number: layer + 1 }));
-    this.layerNames = names.map((name) => element("span", { className: "layer-name", role: "rowheader" }, name));
+    this.layerNames = [...Array(ranked ? 0 : layers).keys()].map((layer) => {
+      const name = _("Layer {number}", { number: layer + 1 });
+      return element("span", { className: "layer-name", role: "rowheader" }, name);
+    });
     const lines = Array.from({ length: Math.ceil(shown.length / this.across) }, (_each, line) => {
       const cells = this.cells.slice(line * this.across, (line + 1) * this.across);
       return element("div", { className: "line", role: "row" }, ...this.layerNames.slice(line, line + 1), ...cells);
@@ -150,13 +148,10 @@ export class HeadBoard {
   buildHeadNames() {
     const role = "columnheader";
     this.corner = element("span", { className: "layer-name muted", role });
-    this.headNames = Array.from({ length: this.order.heads }, (_each, head) =>
-      element("span", {
-        className: "head-name",
-        role,
-        ariaLabel: this.order.isMean ? _("All heads") : _("Head {number}", { number: head + 1 }),
-      }),
-    );
+    this.headNames = [...Array(this.order.heads).keys()].map((head) => {
+      const ariaLabel = this.order.isMean ? _("All heads") : _("Head {number}", { number: head + 1 });
+      return element("span", { className: "head-name", role, ariaLabel });
+    });
     return element("div", { className: "line heads", role: "row" }, this.corner, ...this.headNames);
   }
 
@@ -215,13 +210,9 @@ export class HeadBoard {
     for (const [name, length] of Object.entries(lengths))
       this.element.style.setProperty(`--${name}`, `${length / ratio}px`);
     const isRoomy = width / ratio >= ROOM_FOR_HEAD_NAME;
-    for (const [head, name] of this.headNames.entries())
-      name.textContent = this.order.isMean
-        ? _("All heads")
-        : isRoomy
-          ? _("Head {number}", { number: head + 1 })
-          : String(head + 1);
-    if (this.headNames.length) this.corner.textContent = isRoomy || this.order.isMean ? "" : _("Head");
+    const isNamed = isRoomy || this.order.isMean;
+    for (const [head, name] of this.headNames.entries()) name.textContent = isNamed ? name.ariaLabel : String(head + 1);
+    if (this.headNames.length) this.corner.textContent = isNamed ? "" : _("Head");
     return { across: width + gap, down: height + gap + above + below };
   }
 }

@@ -4,6 +4,7 @@
 // Why, of row 8 and key 3.
 import { meets, onceTold, onTold, pointAt, pointAtHead, pointed, pointedHead } from "../shared/focus.js";
 import { cellOfHref, headHref, headOfHref } from "../shared/head_label.js";
+import { consume } from "../shared/items.js";
 import { element, zoomOf } from "../shared/picture.js";
 
 /** @import { Place } from "../shared/focus.js" */
@@ -68,16 +69,13 @@ function mark(chart) {
     spot.head
       ? spot.head.site === head?.site && spot.head.layer === head.layer && spot.head.head === head.head
       : spot.places.some((place) => meets(focus?.key ?? null, place) || meets(focus?.query ?? null, place));
-  const boxes = spotsOf(chart)
-    .filter(isMeant)
-    .map((spot) => pixelsOf(chart, spot));
-  const frames = boxes.flatMap((box) => {
+  const meant = spotsOf(chart).filter(isMeant);
+  const frames = meant.flatMap((spot) => {
+    const box = pixelsOf(chart, spot);
     if (!box) return [];
     const [left, right, top, bottom] = box;
-    const frame = element("div", "pointed-spot");
-    Object.assign(frame.style, { left: `${left}px`, top: `${top}px` });
-    Object.assign(frame.style, { width: `${right - left}px`, height: `${bottom - top}px` });
-    return [frame];
+    const style = `left:${left}px;top:${top}px;width:${right - left}px;height:${bottom - top}px`;
+    return [element("div", { className: "pointed-spot", style })];
   });
   for (const old of chart.querySelectorAll(".pointed-spot")) old.remove();
   chart.querySelector(".svg-container")?.append(...frames);
@@ -159,20 +157,16 @@ export function followHeads(open, askWhy, signal) {
   };
   for (const kind of ["pointerover", "focusin"]) document.addEventListener(kind, point, { signal });
   for (const kind of ["pointerout", "focusout"]) document.addEventListener(kind, leave, { signal });
-  document.addEventListener(
-    "click",
-    (event) => {
-      const href = partOf(event, HEAD)?.getAttribute("href") ?? "";
-      const head = headOfHref(href);
-      if (!head) return;
-      event.preventDefault();
-      event.stopPropagation();
-      pointAtHead(null);
-      if (href.startsWith("#why-")) askWhy({ ...head, ...cellOfHref(href) });
-      else open(head);
-    },
-    { capture: true, signal },
-  );
+  const press = (/** @type {Event} */ event) => {
+    const href = partOf(event, HEAD)?.getAttribute("href") ?? "";
+    const head = headOfHref(href);
+    if (!head) return;
+    consume(event);
+    pointAtHead(null);
+    if (href.startsWith("#why-")) askWhy({ ...head, ...cellOfHref(href) });
+    else open(head);
+  };
+  document.addEventListener("click", press, { capture: true, signal });
   const mark = () => {
     const head = pointedHead();
     const href = head && headHref(head);

@@ -4,6 +4,7 @@
 // it hides this again.
 import { _ } from "../shared/messages.js";
 import { views } from "../shared/mount.js";
+import { element } from "../shared/picture.js";
 
 /** What finds a term, or what is left alone; name → the place of its term; each term's lesson and what it means. */
 /** @typedef {{ pattern: string, names: Record<string, number>, terms: [string, string][] }} Glossary */
@@ -54,9 +55,8 @@ const linkTerms = (view, pattern, { names, terms }) => {
     let end = 0;
     for (const match of node.data.matchAll(pattern)) {
       if (!Object.hasOwn(names, match[0])) continue;
-      const [lesson, text] = terms[names[match[0]]];
-      const term = document.createElement("a");
-      Object.assign(term, { href: `#term-${lesson}`, title: text, textContent: match[0] });
+      const [lesson, title] = terms[names[match[0]]];
+      const term = element("a", { href: `#term-${lesson}`, title }, match[0]);
       parts.push(node.data.slice(end, match.index), term);
       end = match.index + match[0].length;
     }
@@ -126,11 +126,7 @@ export const explainTerms = (signal, glossary) => {
     clearTimeout(waiting);
   });
   later();
-  const card = document.createElement("div");
-  card.className = "term-card";
-  card.id = "term-card";
-  card.setAttribute("role", "tooltip");
-  card.hidden = true;
+  const card = element("div", { className: "term-card", id: "term-card", role: "tooltip", hidden: true });
   /** @type {HTMLAnchorElement | undefined} */ let shown;
   /** @type {ReturnType<typeof setTimeout> | undefined} */ let leaving;
 
@@ -153,14 +149,11 @@ export const explainTerms = (signal, glossary) => {
     if (term === shown && card.isConnected) return;
     hide();
     const meaning = meaningOf(term);
-    const lesson = document.createElement("a");
     const address = new URL("learn", location.href);
     const language = new URL(location.href).searchParams.get("lang");
     address.searchParams.set("lesson", term.hash.slice("#term-".length));
     if (language) address.searchParams.set("lang", language);
-    lesson.href = address.href;
-    lesson.textContent = _("The lesson");
-    card.replaceChildren(meaning, " ", lesson);
+    card.replaceChildren(meaning, " ", element("a", { href: address.href }, _("The lesson")));
     // Within the app, whose colours it has; another theme makes another element of it.
     (document.querySelector(".stApp") ?? document.body).append(card);
     card.hidden = false;
@@ -180,25 +173,19 @@ export const explainTerms = (signal, glossary) => {
     leaving = setTimeout(hide, 250);
   };
 
-  document.addEventListener("pointerover", enter, { signal });
-  document.addEventListener("focusin", enter, { signal });
-  document.addEventListener("pointerout", (event) => (termAt(event) || pressedPart(event) === card) && leave(), {
-    signal,
-  });
-  document.addEventListener("focusout", (event) => termAt(event) && leave(), { signal });
+  for (const kind of ["pointerover", "focusin"]) document.addEventListener(kind, enter, { signal });
+  const goOut = (/** @type {Event} */ event) => (termAt(event) || pressedPart(event) === card) && leave();
+  for (const kind of ["pointerout", "focusout"]) document.addEventListener(kind, goOut, { signal });
   document.addEventListener("scroll", place, { signal, capture: true, passive: true });
   document.addEventListener("keydown", (event) => event.key === "Escape" && hide(), { signal });
-  document.addEventListener(
-    "click",
-    (event) => {
-      const term = termAt(event);
-      if (!term) return card.contains(/** @type {Node} */ (pressedPart(event))) || hide();
-      // The link leads nowhere: it is there to be pointed at.
-      event.preventDefault();
-      show(term);
-    },
-    { signal },
-  );
+  const press = (/** @type {Event} */ event) => {
+    const term = termAt(event);
+    if (!term) return card.contains(/** @type {Node} */ (pressedPart(event))) || hide();
+    // The link leads nowhere: it is there to be pointed at.
+    event.preventDefault();
+    show(term);
+  };
+  document.addEventListener("click", press, { signal });
   signal.addEventListener("abort", () => card.remove());
   // A term that was pointed at before this began, on a page that is still drawn, is told of no second time.
   const already = document.querySelector(`${TERM}:hover, ${TERM}:focus`);

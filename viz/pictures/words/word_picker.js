@@ -84,15 +84,12 @@ class WordPicker extends View {
     hearItems(this.root, ".word", this);
     hearLongPress(this.root, ".word", (word) => this.add(word));
     // Wherever the focus is, unless Escape means something there: it lets go of what is chosen.
-    document.addEventListener(
-      "keydown",
-      (event) => {
-        if (!this.chosen[0].length || this.isProposed || !isFreeEscape(event)) return;
-        this.change([[], []]);
-        consume(event);
-      },
-      { signal },
-    );
+    const letGo = (/** @type {KeyboardEvent} */ event) => {
+      if (!this.chosen[0].length || this.isProposed || !isFreeEscape(event)) return;
+      this.change([[], []]);
+      consume(event);
+    };
+    document.addEventListener("keydown", letGo, { signal });
     onTold("chosen", (answer) => this.take(answer), signal);
     onTold("stepped", (place) => this.showStep(place), signal);
     onTold("pointed", this.tintSoon, signal);
@@ -193,9 +190,7 @@ class WordPicker extends View {
   /** What a word is, below it and behind it. @param {HTMLElement} word @param {WordMark} mark */
   markWord(word, { name, colour, line, doubt }) {
     word.classList.add("marked");
-    word.title = name;
-    word.style.setProperty("--mark", colour);
-    word.style.setProperty("--mark-line", line);
+    Object.assign(word, { title: name, style: `--mark:${colour};--mark-line:${line}` });
     return doubt ? [element("sup", { title: doubt }, "?")] : [];
   }
 
@@ -341,10 +336,9 @@ class WordPicker extends View {
     const index = this.words.indexOf(word);
     const [from, to] = this.isOfStep ? [[], []] : this.chosen;
     const isFirst = this.header.isSingle || !from.length || to.length > 0;
-    if (isFirst && !(this.header.isSingle && from.includes(index))) tell("picked", this.places[index]);
-    if (this.header.isSingle) this.change(from.includes(index) ? [[], []] : [[index], []]);
-    else if (!from.length || to.length) this.change([[index], []]);
-    else this.change(from.includes(index) ? [[], []] : [from, [index]]);
+    const isAgain = from.includes(index) && (this.header.isSingle || !isFirst);
+    if (isFirst && !isAgain) tell("picked", this.places[index]);
+    this.change(isAgain ? [[], []] : isFirst ? [[index], []] : [from, [index]]);
   }
 
   /** A word joins those of the side that was chosen last, or leaves them; one of another line begins the next side. @param {HTMLElement} word */

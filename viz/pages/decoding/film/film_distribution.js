@@ -6,7 +6,7 @@ import { _, said } from "../../../pictures/shared/messages.js";
 import { formatProbability } from "./film_candidates.js";
 
 /** @import { Step } from "./decode_player.js" */
-/** @import { Lane } from "../../../pictures/player/step_chart.js" */
+
 /** @import { Tooltip } from "../../../pictures/shared/picture.js" */
 
 /**
@@ -105,23 +105,22 @@ const CURVE_LABEL = said(
 /** `goTo` hears of clicks and drags, `point` of the step that a person points at. @param {Step[]} steps @param {Tooltip} tooltip @param {(step: number) => void} goTo @param {(step: number | null) => void} point */
 export function filmCurve(steps, tooltip, goTo, point) {
   const most = Math.max(1, ...steps.map(({ entropy }) => entropy));
-  const lane = (
-    /** @type {string} */ name,
-    /** @type {string} */ top,
-    /** @type {string} */ kind,
-    /** @type {number[]} */ shares,
-  ) => /** @type {Lane} */ ({ name, top, bottom: "0", height: LANE_HEIGHT, lines: [{ shares, kind, isMarked: true }] });
-  const probabilities = steps.map(({ logProb }) => Math.exp(logProb));
-  const entropies = steps.map(({ entropy }) => entropy / most);
-  return new StepChart({
-    label: _(CURVE_LABEL),
-    lanes: [
-      lane(_("Probability"), "100%", "probability", probabilities),
-      lane(_("Entropy"), _("{value} nats", { value: most.toFixed(1) }), "entropy", entropies),
+  /** @type {[string, string, string, number[]][]} */
+  const kinds = [
+    [_("Probability"), "100%", "probability", steps.map(({ logProb }) => Math.exp(logProb))],
+    [
+      _("Entropy"),
+      _("{value} nats", { value: most.toFixed(1) }),
+      "entropy",
+      steps.map(({ entropy }) => entropy / most),
     ],
-    places: steps.map((_step, step) => (step + 0.5) / steps.length),
-    slot: 1 / steps.length,
-    left: LANE_NAMES,
+  ];
+  const lanes = kinds.map(([name, top, kind, shares]) => {
+    return { name, top, bottom: "0", height: LANE_HEIGHT, lines: [{ shares, kind, isMarked: true }] };
+  });
+  const places = steps.map((_step, step) => (step + 0.5) / steps.length);
+  return new StepChart({
+    ...{ label: _(CURVE_LABEL), lanes, places, slot: 1 / steps.length, left: LANE_NAMES },
     goTo,
     tell: (place, step) => {
       const { token, logProb, entropy } = steps[step];

@@ -97,12 +97,8 @@ export class FilmFilters {
 
   /** @param {Filtered} filtered */
   describe({ kept, mass, entropy }) {
-    const numbers = {
-      kept: kept.toLocaleString("en"),
-      all: this.vocabSize.toLocaleString("en"),
-      share: formatShare(Math.min(1, mass)),
-      entropy: entropy.toFixed(2),
-    };
+    const [some, all] = [kept, this.vocabSize].map((count) => count.toLocaleString("en"));
+    const numbers = { kept: some, all, share: formatShare(Math.min(1, mass)), entropy: entropy.toFixed(2) };
     if (kept >= this.vocabSize) return _("Every token can be sampled. Entropy {entropy} nats.", numbers);
     return _(
       "{kept} of {all} tokens can be sampled; the model gives them a total probability of {share}. Entropy {entropy} nats.",

@@ -19,17 +19,15 @@ export class FilmLane {
     this.samples = samples;
     this.act = act;
     this.seconds = samples.length / heard.rate;
-    this.player = new SoundPlayer(
-      (time) => this.follow(time),
-      () => this.rest(),
-    );
+    const [follow, rest] = [(/** @type {number} */ time) => this.follow(time), () => this.rest()];
+    this.player = new SoundPlayer(follow, rest);
     const look = { className: "button small hear", dataset: { inPicture: "" } };
     this.play = button(look, () => this.toggle());
     this.clock = element("span", "clock");
     this.words = laneWords(heard.words, this.seconds);
     this.playhead = element("div", "playhead");
-    this.lane = element("div", { className: "lane", onclick: (/** @type {MouseEvent} */ event) => this.playAt(event) });
-    this.lane.append(...this.words, this.playhead);
+    const onclick = (/** @type {MouseEvent} */ event) => this.playAt(event);
+    this.lane = element("div", { className: "lane", onclick }, ...this.words, this.playhead);
     this.element = element("div", "film-lane", this.play, this.lane, this.clock);
     this.nameButton();
   }
@@ -41,10 +39,8 @@ export class FilmLane {
 
   /** The step that writes what is heard at a moment. @param {number} time */
   stepAt(time) {
-    return Math.max(
-      0,
-      this.heard.times.findLastIndex((begin) => begin <= time),
-    );
+    const step = this.heard.times.findLastIndex((begin) => begin <= time);
+    return Math.max(0, step);
   }
 
   /** @param {number} step */

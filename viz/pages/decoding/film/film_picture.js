@@ -50,18 +50,12 @@ export class FilmPicture {
     paintHeat(this.canvas, this.picture, this.stops, (place) => share.get(place) ?? 0, 320);
     const said = top.toPrecision(2);
     const label = _("Colour scale: {number} from 0 (dark) to {top} (light)", { number: _("weight"), top: said });
-    this.legend.replaceChildren(
-      colourBar(_("Weight (√ scale)"), label, this.stops, [
-        [0, "0"],
-        [1, said],
-      ]),
-    );
+    const marks = ["0", said].map((mark, at) => /** @type {[number, string]} */ ([at, mark]));
+    this.legend.replaceChildren(colourBar(_("Weight (√ scale)"), label, this.stops, marks));
+    const values = { step: step + 1, count: layers * count };
     this.canvas.ariaLabel = this.caption.textContent = this.isOfAll
-      ? _("What the model attends to in the picture at step {step}, mean of all {count} heads", {
-          step: step + 1,
-          count: layers * count,
-        })
-      : _("What the model attends to in the picture at step {step}, chosen heads", { step: step + 1 });
+      ? _("What the model attends to in the picture at step {step}, mean of all {count} heads", values)
+      : _("What the model attends to in the picture at step {step}, chosen heads", values);
     this.toggle.textContent = this.isOfAll ? _("Chosen heads") : _("All heads");
   }
 

@@ -19,7 +19,6 @@ const ENDS = { learn: said("Learn"), explore: said("Explore"), model: said("My m
 /** How often, and how many times, a part that is ringed is looked for, and kept in sight, while the page draws. */
 const LOOK_MS = 250;
 const LOOKS = 80;
-/** What has keys of its own while it is open. */
 
 /** Opens the sidebar, where the field for a model lies. */
 const SIDEBAR = '[data-testid="stExpandSidebarButton"]';
@@ -37,11 +36,8 @@ class StoryBar extends View {
   back = button("story-button", () => this.go(this.header.step - 1), _("Back"));
   next = button("story-button chosen", () => this.go(this.header.step + 1), _("Next"));
   ends = element("span", "story-ends");
-  close = button(
-    { className: "story-close", title: _("Close (Escape)"), ariaLabel: _("Close “Start here”") },
-    () => this.leave(),
-    "×",
-  );
+  ofClose = { className: "story-close", title: _("Close (Escape)"), ariaLabel: _("Close “Start here”") };
+  close = button(this.ofClose, () => this.leave(), "×");
 
   start() {
     this.root.setAttribute("role", "region");
@@ -66,25 +62,20 @@ class StoryBar extends View {
     const isOther = this.header?.step !== step;
     this.header = header;
     this.title.textContent = `${step} ${titles[step - 1]}`;
-    this.dots.replaceChildren(
-      ...titles.map((_title, index) => element("span", index < step ? "story-dot past" : "story-dot")),
-    );
+    const dots = titles.map((_title, index) => element("span", index < step ? "story-dot past" : "story-dot"));
+    this.dots.replaceChildren(...dots);
     this.words.replaceChildren(...parts.map((part, index) => (index % 2 ? element("b", {}, part) : part)));
     const isLast = step === titles.length;
     this.show.textContent = model ? _("Show it with {model}", { model }) : _("Show it");
     this.show.hidden = isSeen;
     this.back.hidden = step === 1;
     this.next.hidden = isLast;
-    this.ends.replaceChildren(...(isLast ? ends.map((end, index) => this.way(end, index)) : []));
+    const ways = ends.map((end, index) => button("story-button chosen", () => this.end(index), _(ENDS[end])));
+    this.ends.replaceChildren(...(isLast ? ways : []));
     this.root.dataset.ready = "1";
     if (takesFocus) /** @type {HTMLElement} */ (isLast ? this.ends.firstElementChild : this.next)?.focus();
     takesFocus = false;
     if (isOther && isSeen) this.look(ring, LOOKS);
-  }
-
-  /** @param {string} end @param {number} index */
-  way(end, index) {
-    return button("story-button chosen", () => this.end(index), _(ENDS[end]));
   }
 
   /** @param {number} step */

@@ -122,31 +122,14 @@ export class KeptWalk {
     const weighted = values.map((value, key) => value.map((each) => each * weights[key]));
     const output = q.length ? values[0].map((_value, i) => sum(weighted.map((each) => each[i]))) : [];
     const real = {
-      scaled,
-      shares,
-      weights,
-      cut: stored.ahead,
-      sharesSum: sum(shares),
-      weightsSum: sum(weights),
-      restScaled: null,
-      restCut: 0,
-      restShares: 0,
-      restWeight: 0,
+      ...{ scaled, shares, weights, cut: stored.ahead, sharesSum: sum(shares), weightsSum: sum(weights) },
+      ...{ restScaled: null, restCut: 0, restShares: 0, restWeight: 0 },
     };
     return {
-      ...stored,
-      ...{ q, k, products, dots, real, values, weighted, followed },
+      ...{ ...stored, q, k, products, dots, real, values, weighted, followed, output, head, summary },
+      ...{ isRough: true, other: null, note: "", restCount: 0, restDots: null, restWeighted: null },
       columns: keys.map((key) => ({ label: found.keys.tokens[key], key, gap: false })),
-      output,
       part: own.projection ? this.projected(own, head, output) : this.strip(part),
-      isRough: true,
-      head,
-      summary,
-      other: null,
-      note: "",
-      restCount: 0,
-      restDots: null,
-      restWeighted: null,
     };
   }
 }

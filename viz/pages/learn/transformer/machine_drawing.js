@@ -96,12 +96,8 @@ export class MachineDrawing {
         return /** @type {[number, number]} */ ([this.x(stack, column), y]);
       });
       const dots = points.map(([cx, cy]) => svg("circle", { cx, cy, r: 1.6 }));
-      return svg(
-        "g",
-        { class: "model-wave", style: `--faint:${0.95 - at * 0.28}` },
-        svg("path", { d: smooth(points) }),
-        ...dots,
-      );
+      const look = { class: "model-wave", style: `--faint:${0.95 - at * 0.28}` };
+      return svg("g", look, svg("path", { d: smooth(points) }), ...dots);
     });
   }
 
@@ -155,13 +151,9 @@ export function kindsOf(columns, { name, layers, kinds }) {
 /** What the shapes mean that are drawn in columns so wide. @param {ModelColumns} columns @param {number} pitch @returns {[string, string][]} */
 export function legendOf(columns, pitch) {
   const { header, sites, norms } = columns;
+  const known = _("residual stream: width shows the norm (log scale)");
   /** @type {[string, string][]} */
-  const found = [
-    [
-      "var(--walk-stream)",
-      norms.size ? _("residual stream: width shows the norm (log scale)") : _("residual stream of a token"),
-    ],
-  ];
+  const found = [["var(--walk-stream)", norms.size ? known : _("residual stream of a token")]];
   found.push(["var(--walk-self)", _("attention of one head: width shows the weights")]);
   if (sites.has("decoder.cross")) found.push(["var(--walk-cross)", _("memory: the encoder's output for each token")]);
   if (pitch < DETAILED_FROM) return found;

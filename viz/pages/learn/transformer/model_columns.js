@@ -109,10 +109,9 @@ export class ModelColumns {
   strongest(site, layer, row) {
     const found = this.sites.get(site);
     if (!found) return 0;
-    const norms = this.headNorms.get(site);
-    const columns = found.rows.tokens.length;
-    const sizes = Array.from({ length: found.heads }, (_head, head) =>
-      norms ? norms[(layer * found.heads + head) * columns + row] : largest(this.weights(site, layer, head, row)),
+
+    const sizes = [...Array(found.heads).keys()].map(
+      (head) => this.headNorm(site, layer, head, row) ?? largest(this.weights(site, layer, head, row)),
     );
     return indexOfLargest(sizes);
   }

@@ -127,18 +127,8 @@ export class Pen {
       const image = source instanceof SVGImageElement ? source : undefined;
       // What is there for the pointer alone.
       if (!image && !(width && ink.stroke !== "none") && NOTHING.includes(ink.fill)) return [];
-      const box = boxOf({ look });
-      return [
-        {
-          path: pathOf(tag, look),
-          ink,
-          alpha: strength,
-          width,
-          image,
-          box,
-          reach: reach ?? (tag === "rect" ? box : null),
-        },
-      ];
+      const [box, path] = [boxOf({ look }), pathOf(tag, look)];
+      return [{ path, ink, alpha: strength, width, image, box, reach: reach ?? (tag === "rect" ? box : null) }];
     });
   }
 

@@ -86,10 +86,7 @@ export class Walk extends PlayerView {
   /** What was shown before that. @type {Shown | null} */ left = null;
   /** What the scene was drawn of. */ drawn = "";
   /** How wide it is, in its own pixels. */ width = 0;
-  /** What the words above it were drawn of. @type {{ text: string, header: WalkHeader | null }} */ said = {
-    text: "",
-    header: null,
-  };
+  /** What the words above it were drawn of. @type {[text: string, header: WalkHeader | null]} */ said = ["", null];
   /** @type {Record<"signed" | "sequential", PaintedScale>} */ scales;
   /** @type {ModelScene | null} */ model = null;
 
@@ -453,8 +450,8 @@ export class Walk extends PlayerView {
   /** What stands above the scene, unless only the film has moved. */
   drawWords() {
     const said = JSON.stringify([{ ...this.state, step: 0 }, this.header.at]);
-    if (said === this.said.text && this.header === this.said.header) return;
-    this.said = { text: said, header: this.header };
+    if (said === this.said[0] && this.header === this.said[1]) return;
+    this.said = [said, this.header];
     this.drawTrail();
     this.drawTold();
   }
