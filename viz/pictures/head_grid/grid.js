@@ -207,11 +207,11 @@ export class HeadGrid extends View {
       for (const [x, y, width, height] of boxes) frames.rect(left + x, top + y, width, height);
     });
     const [context, ratio] = [this.layerOver(board.marks), pixelRatio(this.root)];
-    for (const [width, colour] of /** @type {[number, string][]} */ ([
-      [3 * ratio, "rgb(0 0 0 / 0.65)"],
-      [ratio, "#fff"],
-    ])) {
-      Object.assign(context, { lineWidth: width, strokeStyle: colour });
+    for (const look of [
+      { lineWidth: 3 * ratio, strokeStyle: "rgb(0 0 0 / 0.65)" },
+      { lineWidth: ratio, strokeStyle: "#fff" },
+    ]) {
+      Object.assign(context, look);
       context.stroke(frames);
     }
   }

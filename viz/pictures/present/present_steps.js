@@ -14,19 +14,14 @@ import { closeWindowSoon, openWindow, tellWindow } from "./presenter_window.js";
 /** @type {Record<string, number>} */
 const KEYS = { ArrowLeft: -1, PageUp: -1, ArrowRight: 1, PageDown: 1 };
 
+/** @param {string} title @param {string} ariaLabel @param {() => void} act @param {Node} sign */
+const stepButton = (title, ariaLabel, act, sign) => button({ className: "step-button", title, ariaLabel }, act, sign);
+
 class PresentSteps extends View {
   /** @type {Header} */ header;
   awaited = new Awaited();
-  back = button(
-    { className: "step-button", title: _("Back (← or Page Up)"), ariaLabel: _("Back") },
-    () => this.go(-1),
-    icon("back"),
-  );
-  on = button(
-    { className: "step-button", title: _("Next (→ or Page Down)"), ariaLabel: _("Next") },
-    () => this.go(1),
-    icon("forward"),
-  );
+  back = stepButton(_("Back (← or Page Up)"), _("Back"), () => this.go(-1), icon("back"));
+  on = stepButton(_("Next (→ or Page Down)"), _("Next"), () => this.go(1), icon("forward"));
   position = element("span", { className: "step-position", role: "status" });
   notes = button(
     { className: "step-button", title: _("Presenter's window: note, next view, clock") },

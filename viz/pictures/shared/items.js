@@ -39,7 +39,7 @@ export function consume(event) {
  * @param {HTMLElement} board
  * @param {string} selector
  * @param {{
- *   point(item: Item, event: PointerEvent): void, leave(): void, visit(item: Item): void,
+ *   point?(item: Item, event: PointerEvent): void, leave?(): void, visit?(item: Item): void,
  *   choose(item: Item, event: MouseEvent | KeyboardEvent): void,
  *   press(item: Item, key: string): boolean,
  * }} act `visit` follows the focus; `press` says whether the key meant something
@@ -52,11 +52,11 @@ export function hearItems(board, selector, act) {
       if (item) hear(item, event);
       else miss?.();
     });
-  const leave = () => act.leave();
+  const leave = () => act.leave?.();
   board.addEventListener("pointerleave", leave);
   board.addEventListener("focusout", leave);
-  listen("pointermove", (item, event) => act.point(item, event), leave);
-  listen("focusin", (item) => act.visit(item));
+  listen("pointermove", (item, event) => act.point?.(item, event), leave);
+  listen("focusin", (item) => act.visit?.(item));
   listen("click", (item, event) => act.choose(item, event));
   listen("keydown", (item, event) => {
     if (isCombination(event)) return;

@@ -361,9 +361,6 @@ class TrailPicture extends View {
     return [...this.board.querySelectorAll(/** @type {"g"} */ (".step"))];
   }
 
-  point() {}
-  leave() {}
-
   /** Tab reaches the one that was visited last. @param {Element} [item] */
   visit(item) {
     for (const each of this.items()) each.setAttribute("tabindex", each === item ? "0" : "-1");

@@ -10,14 +10,12 @@ import { inColumn, kindsOf } from "./machine_drawing.js";
 import { BESIDE_FROM, LYING_FROM, mixed, openLayer, STACKED_BELOW } from "./machine_layout.js";
 import { isNormed, LEAST_WEIGHT, normRing, river, stream, wedge } from "./machine_shapes.js";
 import { shortWeight } from "./row_pictures.js";
-import { inSvg, shape } from "./shapes.js";
-import { underWords, written } from "./written.js";
+import { inSvg, shape, underWords, written } from "./shapes.js";
 
 /** @import { OpenBody, OpenLayer, Stratum } from "./machine_layout.js" */
-/** @import { Shape, Word } from "./shapes.js" */
+/** @import { Placing, Shape, Word } from "./shapes.js" */
 /** @import { Lying } from "./unfolding.js" */
 /** @import { Stack } from "./walk.js" */
-/** @import { Placing } from "./written.js" */
 /** @typedef {import("./walk.js").Walk} Walk */
 /** What is drawn, each part with where it reaches. @typedef {{ parts: { top: number, foot: number, shape: Shape }[], words: Word[] }} Drawing */
 
@@ -53,7 +51,7 @@ export class LayerMachine {
     hearItems(this.element, ".stratum", {
       point: (item, event) => this.tell(item, event),
       leave: () => walk.tooltip.hide(),
-      visit: () => {},
+
       choose: (item) => this.open(item),
       press: (item, key) => this.step(item, key),
     });

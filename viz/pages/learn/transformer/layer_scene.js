@@ -5,8 +5,8 @@ import { _, said } from "../../../pictures/shared/messages.js";
 import { button, element, tokenElement } from "../../../pictures/shared/picture.js";
 import { LayerMachine } from "./layer_machine.js";
 import { pathChart, shareText, stageBoxes } from "./path_chart.js";
-import { imageAddress } from "./pixel_image.js";
 import { exactNumber, roughNumber, stepWords } from "./row_pictures.js";
+import { imageAddress } from "./shapes.js";
 
 /** @import { Part } from "./path_chart.js" */
 /** @typedef {import("./walk.js").Walk} Walk */

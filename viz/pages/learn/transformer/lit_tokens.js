@@ -7,12 +7,12 @@ import { percent } from "../../../pictures/shared/probability.js";
 import { laneOf } from "./machine_layout.js";
 import { LEAST_WEIGHT, river } from "./machine_shapes.js";
 import { shortWeight } from "./row_pictures.js";
-import { written } from "./written.js";
+import { written } from "./shapes.js";
 
 /** @import { Tributary } from "./machine_shapes.js" */
 /** @import { Line } from "./model_columns.js" */
 /** @import { Stack, WalkHeader } from "./walk.js" */
-/** @import { Placing } from "./written.js" */
+/** @import { Placing } from "./shapes.js" */
 /** @typedef {import("./model_scene.js").ModelScene} ModelScene */
 
 /** A tributary with more is named, unless it comes from its own column; a lane that is read with more is lit. */

@@ -5,8 +5,7 @@ import { _ } from "../../../pictures/shared/messages.js";
 import { clamp } from "../../../pictures/shared/picture.js";
 import { columnMiddle, laneOf } from "./machine_layout.js";
 import { bulb, isNormed, lanePath, normRing, smooth, stream, wedge } from "./machine_shapes.js";
-import { imageAddress } from "./pixel_image.js";
-import { inSvg, shape } from "./shapes.js";
+import { imageAddress, inSvg, shape } from "./shapes.js";
 
 /** @import { Kind, Machine, Placed } from "./machine_layout.js" */
 /** @import { Added, ModelColumns } from "./model_columns.js" */

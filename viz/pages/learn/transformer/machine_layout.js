@@ -133,10 +133,8 @@ export function laneOf({ shaft, towers: [encoder], isStacked }, column) {
 /** What is laid out of a layer. @typedef {{ width: number, columns: number, keys: number, heads: Partial<Record<Kind, number>>, open: string, head: number, far: number, rows?: number }} Opening `keys`: of the memory; `open`: the attention whose `head` is open; `far`: how far it is, from 0 (a stratum like others) to 1 (as high as its `rows`) */
 
 /** Of an opened layer, then of one whose head is open: gaps between bodies, and networks. */
-const [BETWEEN, BULB] = [
-  [20, 12],
-  [84, 34],
-];
+const BETWEEN = [20, 12];
+const BULB = [84, 34];
 /** Titles; names that lie and names that lean. */
 const [TITLE, LYING_NAME, LEANING_NAME] = [24, 26, 66];
 /** The lowest and highest stratum, and how high all are together: where heads are looked at, elsewhere; then the same where one head is open. */

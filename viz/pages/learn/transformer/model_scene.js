@@ -13,16 +13,14 @@ import { closedLayer, laneOf, layOut, ROOMY_FROM, STACKED_BELOW } from "./machin
 import { strand } from "./machine_shapes.js";
 import { NodeWords } from "./node_words.js";
 import { Patches } from "./patches.js";
-import { fromSpan, fromSvg } from "./shapes.js";
-import { underWords, written } from "./written.js";
+import { fromSpan, fromSvg, underWords, written } from "./shapes.js";
 
 /** @import { Focus } from "../../../pictures/shared/focus.js" */
 /** @import { Point } from "../../../pictures/shared/items.js" */
 /** @import { Line } from "./model_columns.js" */
-/** @import { Mark, Word } from "./shapes.js" */
+/** @import { Mark, Placing, Word } from "./shapes.js" */
 /** @import { Lying } from "./unfolding.js" */
 /** @import { Place, Stack } from "./walk.js" */
-/** @import { Placing } from "./written.js" */
 /** @typedef {import("./layer_machine.js").LayerMachine} LayerMachine */
 /** @typedef {import("./walk.js").Walk} Walk */
 /** A column at a level: after so many layers. @typedef {{ stack: Stack, level: number, column: number }} Node */

@@ -1,7 +1,7 @@
 // The path of a token as a drawing: for each stage, how long every vector is that its parts add to the residual stream,
 // and behind them how long the stream is then.
 import { ofSize, svg } from "../../../pictures/shared/drawing.js";
-import { underWords, written } from "./written.js";
+import { underWords, written } from "./shapes.js";
 
 /**
  * What a part adds: `share` is how much of the sum it makes up, `stream` how long the stream is after it.

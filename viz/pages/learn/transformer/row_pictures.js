@@ -5,14 +5,14 @@ import { colourAt, svg } from "../../../pictures/shared/drawing.js";
 import { closest } from "../../../pictures/shared/items.js";
 import { _ } from "../../../pictures/shared/messages.js";
 import { clamp, element } from "../../../pictures/shared/picture.js";
-import { underWords, written } from "./written.js";
+import { underWords, written } from "./shapes.js";
 
 /** @import { Cell } from "../../../pictures/shared/canvas_cells.js" */
 /** @import { Attributes, InkedScale } from "../../../pictures/shared/drawing.js" */
 /** @import { Point } from "../../../pictures/shared/items.js" */
 /** @import { Box } from "../../../pictures/shared/picture_svg.js" */
 /** @import { RowData } from "./row_steps.js" */
-/** @import { Placing } from "./written.js" */
+/** @import { Placing } from "./shapes.js" */
 
 /** @typedef {[number, number]} Range */
 /** A scale with its colours as pixels. @typedef {InkedScale & { pixels: Uint32Array }} PaintedScale */

@@ -70,7 +70,7 @@ export class StepPictures {
 
   /** One score: products of two vectors, from the column of its key and back into it. @param {number} component that is looked at; -1 for none */
   product(component) {
-    const { q, k, products, dots, followed, columns, query, signed, realColour } = this.data;
+    const { q, k, products, dots, followed, columns, query, realColour } = this.data;
     const { start, end } = this.columns;
     const [bars, high, strips] = [FUNNEL + 2, 84, FUNNEL + 98];
     const foot = strips + 82;
@@ -101,15 +101,9 @@ export class StepPictures {
     picture.areas.push({ ...area, count: values.length, isUpright: false, note });
     picture.line("zero", [start, end], [zero, zero]);
     picture.total(`Σ = ${shortNumber(dots[followed])}`, zero);
-    for (const [at, name, token, numbers] of /** @type {[number, string, string, number[]][]} */ ([
-      [0, "q", query, q],
-      [1, "k", columns[followed].label, k[followed]],
-    ])) {
-      const top = strips + at * 42;
-      picture.name(name, top + 12);
-      picture.strip(top, 36, numbers, bound, signed);
-      picture.total(shortened(token, start < 100 ? 7 : 14), top + 12);
-    }
+    const room = start < 100 ? 7 : 14;
+    this.named(picture, "q", q, strips, bound, shortened(query, room));
+    this.named(picture, "k", k[followed], strips + 42, bound, shortened(columns[followed].label, room));
     return picture;
   }
 
@@ -152,21 +146,23 @@ export class StepPictures {
 
   /** What one key's value adds to the output: the value, and the same times its weight. @param {number} column */
   valueOf(column) {
-    const { values, weighted, signed } = this.data;
+    const { values, weighted } = this.data;
     const [top, foot] = [FUNNEL, FUNNEL + 78];
     const picture = new Picture(this.columns, foot + FUNNEL, _("The value, and the value times its weight"));
     const bound = largestSize(values[column]);
     this.funnel(picture, this.columns.middle(column), foot + FUNNEL, foot);
     this.funnel(picture, this.into, 0, top);
-    for (const [name, numbers, at] of /** @type {[string, number[], number][]} */ ([
-      ["α · v", weighted[column], 0],
-      ["v", values[column], 42],
-    ])) {
-      picture.name(name, top + at + 12);
-      picture.strip(top + at, 36, numbers, bound, signed);
-      picture.total(`‖·‖ ${shortNumber(Math.hypot(...numbers))}`, top + at + 12);
-    }
+    const norm = (/** @type {number[]} */ numbers) => `‖·‖ ${shortNumber(Math.hypot(...numbers))}`;
+    this.named(picture, "α · v", weighted[column], top, bound, norm(weighted[column]));
+    this.named(picture, "v", values[column], top + 42, bound, norm(values[column]));
     return picture.finished();
+  }
+
+  /** A vector that lies, between its name and what is said of it. @param {Picture} picture @param {string} name @param {number[]} numbers @param {number} top @param {number} bound @param {string} said */
+  named(picture, name, numbers, top, bound, said) {
+    picture.name(name, top + 12);
+    picture.strip(top, 36, numbers, bound, this.data.signed);
+    picture.total(said, top + 12);
   }
 
   /** @returns {Range} */

@@ -1,10 +1,10 @@
 // Shapes as plain data: at rest they are an SVG; while the picture moves they are painted on a canvas in each frame, in the
 // styles that the page gives that SVG.
 import { svg } from "../../../pictures/shared/drawing.js";
-import { contextOf, zoomOf } from "../../../pictures/shared/picture.js";
+import { contextOf, element, zoomOf } from "../../../pictures/shared/picture.js";
 
 /** @import { Attributes } from "../../../pictures/shared/drawing.js" */
-/** @import { Placing } from "./written.js" */
+/** Whether words begin, are centred or end at their point, how far they are turned around it, and their colour. @typedef {{ anchor?: "start" | "middle" | "end", angle?: number, ink?: string }} Placing */
 /** `source`: the element that it was taken from. @typedef {{ tag: keyof SVGElementTagNameMap, look: Attributes, parts: Shape[], source?: SVGElement }} Shape */
 /** Words at a point: see `written`. @typedef {{ text: string | (Node | string)[], x: number, y: number, look: string, placing?: Placing, alpha?: number, own?: Ink }} Word */
 /** @typedef {{ isHidden: boolean, fill: string, stroke: string, faint: number, dash: number[], width: number, alpha: number, font: string, colour: string }} Ink `faint`: how strong its stroke is */
@@ -19,6 +19,30 @@ export const shape = (tag, look, ...parts) => ({ tag, look, parts });
 
 /** @param {Shape} shape @returns {SVGElement} */
 export const inSvg = ({ tag, look, parts }) => svg(tag, look, ...parts.map(inSvg));
+
+/** Words around the height `y`, as HTML: the text of an SVG would be laid out anew in every frame of a zoom. @param {string | (Node | string)[]} words @param {number} x @param {number} y @param {string} className @param {Placing} [placing] */
+export function written(words, x, y, className, { anchor = "start", angle = 0, ink } = {}) {
+  const style = `left:${x}px;top:${y}px;${angle ? `--angle:${angle}deg;` : ""}${ink ? `color:${ink}` : ""}`;
+  const look = `written ${anchor} ${angle ? "turned " : ""}${className}`;
+  return element("span", { className: look, style, ariaHidden: "true" }, ...[words].flat());
+}
+
+/** A drawing under its words. @param {SVGElement} drawing @param {HTMLElement[]} words */
+export const underWords = (drawing, words) =>
+  element("div", "under-words", drawing, element("div", "all-words", ...words));
+
+/** What makes images of pixels. @type {CanvasRenderingContext2D | undefined} */
+let painter;
+
+/** The address of an image of these pixels, which the browser stretches. @param {Uint32Array<ArrayBuffer>} pixels @param {number} width */
+export function imageAddress(pixels, width) {
+  painter ??= /** @type {CanvasRenderingContext2D} */ (
+    element("canvas").getContext("2d", { willReadFrequently: true })
+  );
+  Object.assign(painter.canvas, { width, height: pixels.length / width });
+  painter.putImageData(new ImageData(new Uint8ClampedArray(pixels.buffer), width), 0, 0);
+  return painter.canvas.toDataURL();
+}
 
 /** A drawing of the page as shapes. @param {Element} source @returns {Shape} */
 export function fromSvg(source) {

@@ -11,16 +11,11 @@ import { Pen } from "./shapes.js";
 /** A layer as it lies in the page; `around`: what else is there, in its drawing where the layer begins at `top`. @typedef {{ placed: OpenLayer, x: number, y: number, around?: { marks: Mark[], words: Word[], top: number }, rows?: Rows }} Lying */
 /** A layer that is opened on the way, or closed, where the two scenes have it. @typedef {{ machine: LayerMachine, closed: Lying, opened: Lying }} Opening */
 
-/** Where what lies around a layer fades, and its words. @type {[number, number][]} */
-const [FADES, WORDS_FADE] = [
-  [0.4, 0.9],
-  [0.05, 0.4],
-];
-/** Where rows of one weight come, and words of rows. @type {[number, number][]} */
-const [COMES, WORDS_COME] = [
-  [0.1, 0.6],
-  [0.6, 0.95],
-];
+/** Where what lies around a layer fades, and its words; where rows of one weight come, and words of rows. */
+const FADES = /** @type {const} */ ([0.4, 0.9]);
+const WORDS_FADE = /** @type {const} */ ([0.05, 0.4]);
+const COMES = /** @type {const} */ ([0.1, 0.6]);
+const WORDS_COME = /** @type {const} */ ([0.6, 0.95]);
 
 /** A part may be drawn so much beside its ground. */
 const ABOUT = 8;
