@@ -142,8 +142,9 @@ class Headline extends View {
 
   say() {
     if (!this.header) return;
-    const kept = this.ofSuggestion() ?? this.withRow(this.ofWords() ?? this.ofKept());
-    const sentence = this.ofPointed() ?? [...(kept ?? this.invitation()), ...this.why()];
+    const head = openedHead();
+    const kept = this.ofSuggestion() ?? this.withRow(this.ofWords() ?? (head && sentenceOf(head, ...head.kept)));
+    const sentence = this.ofPointed() ?? [...(kept ?? this.invitation()), ...(head ? whyOfKept(head) : [])];
     this.root.replaceChildren(element("p", "", ...sentence));
   }
 
@@ -154,12 +155,6 @@ class Headline extends View {
     const columns = indicesOf(head.columns, head.columnTokens.length, focus.key);
     if (rows.length > 1 || columns.length > 1) return wordsSentence(head, focus);
     return sentenceOf(head, rows[0] ?? null, columns[0] ?? null);
-  }
-
-  /** The link that asks why the open head looks where it looks, in what is kept. */
-  why() {
-    const head = openedHead();
-    return head ? whyOfKept(head) : [];
   }
 
   ofWords() {
@@ -179,11 +174,6 @@ class Headline extends View {
     const words = suggestion.map((part, index) => (index % 2 ? headLink(site, part) : part));
     const guess = isGuess ? [" ", element("span", { className: "guess muted", title: _(GUESS) }, "(?)")] : [];
     return [element("span", "muted", _("Worth seeing:")), " ", ...words, ...guess];
-  }
-
-  ofKept() {
-    const head = openedHead();
-    return head && sentenceOf(head, ...head.kept);
   }
 
   invitation() {

@@ -14,7 +14,7 @@ import {
 } from "../../../pictures/shared/focus.js";
 import { headLabel } from "../../../pictures/shared/head_label.js";
 import { Tiles } from "../../../pictures/shared/head_tiles.js";
-import { _, said } from "../../../pictures/shared/messages.js";
+import { _ } from "../../../pictures/shared/messages.js";
 import { mount } from "../../../pictures/shared/mount.js";
 import { element, roomFor } from "../../../pictures/shared/picture.js";
 import { sourcePicture } from "../../../pictures/shared/source_picture.js";
@@ -50,10 +50,6 @@ import { FilmSentence } from "./film_sentence.js";
 
 const STACKED_BELOW = 860;
 
-const PLAYER_LABEL = said(
-  "Film of the translation. Left and right arrow keys step, Space plays, up and down change the layer.",
-);
-
 /** @extends {HeadFilm<PlayerState, PlayerHeader>} */
 class DecodePlayer extends HeadFilm {
   /** @type {Float32Array} */ numbers;
@@ -72,7 +68,9 @@ class DecodePlayer extends HeadFilm {
 
   start() {
     super.start();
-    this.root.ariaLabel = _(PLAYER_LABEL);
+    this.root.ariaLabel = _(
+      "Film of the translation. Left and right arrow keys step, Space plays, up and down change the layer.",
+    );
     onTold("pointed", (focus) => this.markPointed(focus), this.ended.signal);
     onTold("picked", (place) => this.goToWord(place), this.ended.signal);
   }
@@ -103,11 +101,13 @@ class DecodePlayer extends HeadFilm {
     const overSource = tilesOver(sourceTokens, cross);
     this.sentence = new FilmSentence(header, overSource, {
       goTo,
-      pointKey: (key) => this.point(null, key === null ? null : placeOf(header.axes[1], key)),
+      pointKey: (key) => this.point(null, placeAt(header.axes[1], key)),
       pointStep: (step) => this.point(step, null),
     });
     this.lane?.close();
-    this.lane = header.lane && this.buildLane(header.lane, new Int16Array(samples.buffer));
+    const begin = () => this.transport.pause();
+    const end = () => this.state && this.report();
+    this.lane = header.lane && new FilmLane(header.lane, new Int16Array(samples.buffer), { goTo, begin, end });
     this.curve = filmCurve(steps, tooltip, goTo, (step) => this.point(step, null));
     this.candidates = new FilmCandidates(steps, header.note, {
       force: (tokenId) => this.wish({ kind: "force", tokenId }),
@@ -139,15 +139,6 @@ class DecodePlayer extends HeadFilm {
     this.root.replaceChildren(...parts, this.panels, this.announcement, tooltip.box);
     this.width = 0;
     this.measure();
-  }
-
-  /** @param {Lane} lane @param {Int16Array} samples */
-  buildLane(lane, samples) {
-    return new FilmLane(lane, samples, {
-      goTo: (step) => this.goTo(step),
-      begin: () => this.transport.pause(),
-      end: () => this.state && this.report(),
-    });
   }
 
   get isPlaying() {

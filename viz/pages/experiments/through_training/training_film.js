@@ -7,7 +7,7 @@ import { HeadFilm } from "../../../pictures/player/player_view.js";
 import { StepChart } from "../../../pictures/player/step_chart.js";
 import { headLabel } from "../../../pictures/shared/head_label.js";
 import { Tiles } from "../../../pictures/shared/head_tiles.js";
-import { _, said } from "../../../pictures/shared/messages.js";
+import { _ } from "../../../pictures/shared/messages.js";
 import { mount } from "../../../pictures/shared/mount.js";
 import { element, isPresented } from "../../../pictures/shared/picture.js";
 import { MetricNumbers, metricLanes, stepTicks, TrainingTexts, toldOfFrame, trainingLanes } from "./training_lanes.js";
@@ -34,9 +34,6 @@ import { MetricNumbers, metricLanes, stepTicks, TrainingTexts, toldOfFrame, trai
 
 const STACKED_BELOW = 760;
 const LANE_NAMES = 150;
-const FILM_LABEL = said(
-  "Film of a training run. Left and right arrow keys step, Space plays, up and down change the layer.",
-);
 
 /** A step with its thousands apart. @param {number} step */
 const written = (step) => step.toLocaleString("en");
@@ -55,7 +52,9 @@ class TrainingFilm extends HeadFilm {
 
   start() {
     super.start();
-    this.root.ariaLabel = _(FILM_LABEL);
+    this.root.ariaLabel = _(
+      "Film of a training run. Left and right arrow keys step, Space plays, up and down change the layer.",
+    );
     const choose = (/** @type {string} */ _name, /** @type {any} */ { layer, head }) => this.change({ layer, head });
     this.grid.python = { trigger: choose, state() {} };
     this.matrix.python = { trigger() {}, state() {} };
