@@ -11,7 +11,7 @@ from playwright.sync_api import FrameLocator, Locator, Page, expect
 
 from tests.browser.conftest import Serve
 from tests.browser.demo_bertviz import HOSTILE
-from tests.browser.pointing import until
+from tests.browser.pointing import box_of, until
 
 DEMO = Path(__file__).parent / "demo_bertviz.py"
 
@@ -46,15 +46,25 @@ def test_hostile_tokens_stay_tokens_in_the_head_view_and_it_is_saved(
 def test_hostile_tokens_stay_tokens_in_the_model_view_it_has_the_colours_of_the_page_and_is_saved(
     own_page: Page, serve: Serve, dark: dict[str, int], text: str, paper: str, tmp_path: Path
 ) -> None:
+    # Beside the tiles there is no room for bertviz's own width.
+    own_page.set_viewport_size({"width": 660, "height": 900})
     frame = opened(own_page, serve, "Model view", "encoder.self", saved="SVG", **dark)
+    room, drawn = box_of(own_page.locator("iframe[title='bertviz']")), box_of(frame.locator("#vis svg"))
+    assert drawn["x"] + drawn["width"] <= room["x"] + room["width"]
+    assert 0 <= room["y"] + room["height"] - drawn["y"] - drawn["height"] < 50
     assert_saved(own_page, frame, tmp_path)
     frame.get_by_role("button", name="L1 H2", exact=True).click()
     assert_captive(own_page, frame)
+    detail = frame.locator("rect.detail")
+    # It covers its own picture, a click on which closes it.
+    detail.click(position={"x": 4, "y": 4})
+    expect(detail).to_have_count(0)
     frame.get_by_role("button", name="L2 H1", exact=True).click()
     assert {colour(label, "fill") for label in frame.locator("text").all()} == {text}
     closed = frame.locator("#attn_background_0_0")
     assert colour(closed, "fill") == paper
-    assert colour(frame.locator("rect.detail"), "fill") == paper
+    assert colour(detail, "fill") == paper
+    assert room["x"] <= box_of(detail)["x"]
     assert colour(frame.locator("#attn_background_1_0"), "fill") not in (paper, text)
 
 

@@ -49,15 +49,22 @@ function equipTokens(side) {
   rove(tokens, 1, (token) => fire(token, "mouseover"));
 }
 
-/** @param {Element[]} backgrounds */
-function equipThumbnails(backgrounds) {
+/** @param {Element} drawing */
+function equipThumbnails(drawing) {
+  const backgrounds = [...drawing.querySelectorAll(".attn_background")];
   const heads = backgrounds.filter((background) => background.id.startsWith("attn_background_0_")).length;
   const thumbnails = backgrounds.map((background) => /** @type {SVGElement} */ (background.parentNode));
   thumbnails.forEach((thumbnail, i) => {
     const ariaLabel = headLabel(Math.floor(i / heads), i % heads);
     Object.assign(thumbnail, { role: "button", ariaLabel });
   });
-  rove(thumbnails, heads, (thumbnail) => fire(/** @type {Element} */ (thumbnail.lastChild), "click"));
+  const press = (/** @type {Element} */ thumbnail) => fire(/** @type {Element} */ (thumbnail.lastChild), "click");
+  rove(thumbnails, heads, press);
+  // The head that is open may cover its own picture, a click on which closes it.
+  drawing.addEventListener("click", (event) => {
+    const open = drawing.querySelector('.attn_background[stroke-opacity="0.8"]')?.parentElement;
+    if (open && /** @type {Element} */ (event.target).closest(".detail")) press(open);
+  });
 }
 
 /** @param {Element} root */
@@ -67,10 +74,7 @@ function equip(root) {
   const sides = drawing.querySelectorAll("#left, #right");
   sides.forEach(equipTokens);
   if (sides.length) equipHeads([.../** @type {Element} */ (drawing.lastChild).querySelectorAll("rect")]);
-  else {
-    drawing.setAttribute("viewBox", `0 0 ${drawing.getAttribute("width")} ${drawing.getAttribute("height")}`);
-    equipThumbnails([...drawing.querySelectorAll(".attn_background")]);
-  }
+  else equipThumbnails(drawing);
 }
 
 function reachByKeyboard() {
@@ -93,7 +97,7 @@ function copied(drawing) {
     const style = getComputedStyle(shape);
     for (const property of PROPERTIES) twins[place].style.setProperty(property, style.getPropertyValue(property));
   });
-  if (!copy.hasAttribute("viewBox")) copy.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  copy.setAttribute("viewBox", `0 0 ${width} ${height}`);
   copy.setAttribute("width", String(width));
   copy.setAttribute("height", String(height));
   copy.style.background = getComputedStyle(document.body).backgroundColor;

@@ -42,7 +42,7 @@ _HOW_TO_READ: Final = {
     ),
     "Model view": said(
         "Each small picture is one head, each colour a layer; lines lead from the tokens on the left to those on the "
-        "right, first token at the top. Click a head to enlarge it and see its tokens."
+        "right, first token at the top. Click a head to enlarge it and see its tokens; click again to close it."
     ),
 }
 _WHY_SO_SHORT: Final = said(
@@ -54,27 +54,43 @@ _WEIGHTS_ALONE: Final = said("bertviz draws the weights between all tokens.")
 #: Beyond this bertviz, which draws one SVG line for every weight, takes seconds to appear.
 MAX_TOKENS: Final = 64
 _DECIMALS: Final = 3
-#: The widths of its columns of tokens and of the lines between them: bertviz's own, and here as wide as the longest
-#: token and as the page leaves. Where it leaves less than both need, what is drawn scrolls.
-_WIDTHS: Final = {
-    "const BOXWIDTH = 110;": """
+_RULER: Final = """
     const PAGE = document.documentElement.clientWidth - 24;
     const RULER = document.createElement("canvas").getContext("2d");
-    RULER.font = `${TEXT_SIZE}px ${getComputedStyle(document.body).fontFamily}`;
     const TOKENS = params.attention.flatMap((view) => [...view.left_text, ...view.right_text]);
-    const BOXWIDTH = Math.ceil(Math.max(110, ...TOKENS.map((token) => RULER.measureText(token).width + TEXT_SIZE)));""",
-    "const MATRIX_WIDTH = 115;": """
+    const widest = (size) => {
+        RULER.font = `${size}px ${getComputedStyle(document.body).fontFamily}`;
+        return Math.ceil(Math.max(...TOKENS.map((token) => RULER.measureText(token).width + size)));
+    };"""
+#: What bertviz makes as wide as it likes, as wide as the longest token and as the page leaves. Where it leaves less
+#: than the drawing needs, it scrolls. The model view's pictures become as much lower as they become narrower.
+_WIDTHS: Final = {
+    "Head view": {
+        "const BOXWIDTH = 110;": f"{_RULER} const BOXWIDTH = Math.max(110, widest(TEXT_SIZE));",
+        "const MATRIX_WIDTH = 115;": """
     const MATRIX_WIDTH = Math.max(115, Math.min(600, PAGE - 2 * BOXWIDTH));
     document.body.style.setProperty("--drawn", `${2 * BOXWIDTH + MATRIX_WIDTH}px`);""",
+    },
+    "Model view": {
+        "const DIV_WIDTH = 970;": f"""{_RULER}
+    const DETAIL_BOX_WIDTH = Math.min(160, Math.max(80, widest(13)));
+    const DETAIL_WIDTH = 140 + 2 * DETAIL_BOX_WIDTH;
+    const DIV_WIDTH = Math.max(PAGE, DETAIL_WIDTH, 38 + 48 * params.include_heads.length);""",
+        "const DETAIL_WIDTH = 300;": "",
+        "const DETAIL_BOX_WIDTH = 80;": "",
+        "7 * (12 / config.totalHeads)": "Math.min(12, 42 / config.totalHeads)",
+        "x = leftPos + THUMBNAIL_PADDING - DETAIL_WIDTH + 8": "x = Math.max(0, leftPos + 13 - DETAIL_WIDTH)",
+    },
 }
 #: CSS pixels of bertviz's own drawing: rows of tokens, and what stands above, around and beside them.
 _HEAD_VIEW_ROW: Final = 22.5
 _HEAD_VIEW_REST: Final = 92
-_THUMBNAIL_ROW_OF_ONE_HEAD: Final = 84
+_THUMBNAIL_ROWS: Final = 42
+_HIGHEST_THUMBNAIL_ROW: Final = 12
 _THUMBNAIL_REST: Final = 10
 _DETAIL_ROW: Final = 18
 _DETAIL_REST: Final = 55
-_MODEL_VIEW_REST: Final = 38 + 32
+_MODEL_VIEW_REST: Final = 38 + 32 + 28
 # d3 must be version 5: bertviz's handlers take (datum, index).
 _LIBRARIES: Final = (
     ("xstatic.pkg.jquery", "data/jquery.slim.min.js", "XStatic-jQuery"),
@@ -99,7 +115,6 @@ select { font: inherit; color: inherit; background: %(field)s; border: 1px solid
 select:focus-visible, #save button:focus-visible { outline: 2px solid %(text)s; outline-offset: 1px; }
 #vis { overflow-x: auto; }
 #vis svg { min-width: var(--drawn, 340px); fill: %(paper)s; }
-#vis svg[viewBox] { min-width: 640px; max-width: 100%%; height: auto; }
 text { fill: %(text)s; unicode-bidi: isolate; }
 .background { fill: %(hover)s; }
 [tabindex]:focus { outline: none; }
@@ -108,6 +123,8 @@ text { fill: %(text)s; unicode-bidi: isolate; }
 .attn_background { fill: %(paper)s; }
 .attn_background[fill="#222"], .attn_background[fill="#F5F5F5"] { fill: %(hover)s; }
 """
+# The model view has no field for a layer beside which the button could stand.
+_SAVE_ABOVE: Final = {"Head view": "", "Model view": "#save { position: static; display: flex; justify-content: end; }"}
 # Thin, translucent lines sink into a dark page; lightened, they are as clear there as on paper. In the model view there
 # are a hundred times as many lines, and blending them would take seconds.
 _DARK_LINES: Final = {
@@ -181,16 +198,15 @@ def bertviz_page(
         )
         raise InputTextError(message, max_tokens=MAX_TOKENS, longest=longest)
     markup, script = _split(_drawn_by_bertviz(trace, site, view))
-    if view == "Head view":
-        for narrow, wide in _WIDTHS.items():
-            assert narrow in script, "bertviz's script has another form than that of version 1.4.1"
-            script = script.replace(narrow, wide)
+    for own, ours in _WIDTHS[view].items():
+        assert own in script, "bertviz's script has another form than that of version 1.4.1"
+        script = script.replace(own, ours)
     scheme: Scheme = "dark" if dark else "light"
     name = escape(file_name("bertviz", site, view, sentence=trace.text))
     save = f'<div id="save" data-name="{name}" data-format="{saved_as}"></div>'
     return offline_page(
         title=_("{view} of attention, drawn by bertviz", view=_(view)),
-        style=_STYLE % _palette(scheme) + (_DARK_LINES[view] if dark else ""),
+        style=_STYLE % _palette(scheme) + _SAVE_ABOVE[view] + (_DARK_LINES[view] if dark else ""),
         body=save + markup.replace("Layer:", escape(_("Layer:"))),
         libraries=[*_libraries(), _SHIM % script_json(HEAD_COLOURS)],
         script=_with_data_once(script, trace.row_names(site), layer, heads),
@@ -218,7 +234,7 @@ def bertviz_height(trace: "Trace", site: str, view: str) -> int:
     if view == "Head view":
         return int(rows * _HEAD_VIEW_ROW) + _HEAD_VIEW_REST
     layers = trace.inputs[site]
-    thumbnail = rows * _THUMBNAIL_ROW_OF_ONE_HEAD / layers[0].num_heads + _THUMBNAIL_REST
+    thumbnail = rows * min(_HIGHEST_THUMBNAIL_ROW, _THUMBNAIL_ROWS / layers[0].num_heads) + _THUMBNAIL_REST
     return int(max(len(layers) * thumbnail, rows * _DETAIL_ROW + _DETAIL_REST)) + _MODEL_VIEW_REST
 
 
