@@ -26,12 +26,13 @@ class Malformed(ValueError):
 
     def __init__(self, text: str, /, **values: object) -> None:
         # A name in a file may hold half a surrogate pair; the message must be text all the same.
-        known = {name: _whole(value) if type(value) is str else value for name, value in values.items()}
+        known = {name: without_surrogates(value) if type(value) is str else value for name, value in values.items()}
         self.message = text if isinstance(text, Message) else said(text, **known)
         super().__init__(self.message)
 
 
-def _whole(text: str) -> str:
+def without_surrogates(text: str) -> str:
+    """The text with each lone surrogate, which is not a character and has no UTF-8, as the replacement character."""
     return text.encode("utf-8", errors="replace").decode("utf-8")
 
 

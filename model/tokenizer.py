@@ -10,7 +10,7 @@ import sentencepiece as spm
 from google.protobuf.message import DecodeError
 from sentencepiece import sentencepiece_model_pb2
 
-from model.checked import Malformed
+from model.checked import Malformed, without_surrogates
 from model.config import ModelConfig
 from model.errors import CheckpointError, ConfigError, TokenError
 from model.folder_files import read_file
@@ -170,11 +170,6 @@ class Tokenizer:
                 "the tokenizer and {expected} in the configuration."
             )
             raise CheckpointError(message, own=own, expected=expected)
-
-
-def without_surrogates(text: str) -> str:
-    """The text with each lone surrogate, which is not a character and has no UTF-8, as the replacement character."""
-    return text.encode("utf-8", errors="replace").decode("utf-8")
 
 
 def _no_vocabulary(size: int, reason: str) -> ConfigError:

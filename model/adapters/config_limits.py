@@ -10,7 +10,7 @@ from math import prod
 from pathlib import Path
 from typing import Any, Final
 
-from model.checked import Malformed, parsed
+from model.checked import Malformed, parsed, without_surrogates
 from model.errors import CheckpointError
 from model.tokenizer import check_charsmap, check_normalizer
 
@@ -52,7 +52,7 @@ def check_token_ids(settings: Mapping[str, Any], file: str) -> None:
     """Raise a CheckpointError that names a special token's setting that is no whole number, or a list of them."""
     for name, value in settings.items():
         if name.endswith(("_token_id", "_words_ids", "suppress_tokens")) and not _are_ids(value):
-            shown = name[:60].encode("utf-8", errors="replace").decode()
+            shown = without_surrogates(name[:60])
             message = "{file} says {shown} = {value}, which is not the id of a token."
             raise CheckpointError(message, file=file, shown=shown, value=ascii(value)[:60])
 
@@ -75,7 +75,7 @@ def check_picture_sizes(sizes: dict[str, Any]) -> None:
 def _numbers(value: Any, name: str) -> Iterator[tuple[str, int | float]]:
     if isinstance(value, dict):
         for key, inner in value.items():
-            yield from _numbers(inner, str(key).encode("utf-8", errors="replace").decode())
+            yield from _numbers(inner, without_surrogates(str(key)))
     elif isinstance(value, list):
         for inner in value:
             yield from _numbers(inner, name)

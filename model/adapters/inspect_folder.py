@@ -13,7 +13,8 @@ import json
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path, PurePath
 from typing import Any, Final
 from urllib.request import url2pathname
@@ -49,7 +50,7 @@ _OF_CONFIG: Final = ("model_type", "tokenizer_class", "transformers_version", "v
 class TokenizerCopy:
     """A tokenizer's files in a folder of our own, and the SHA-256 over them."""
 
-    path: Path
+    path: Path = field(compare=False)
     digest: str
 
 
@@ -83,8 +84,6 @@ MEMORY: Final = 3 << 30
 #: Seconds by the clock; a machine that has much else to do is slow.
 PATIENCE: Final = 300
 MAX_REMEMBERED: Final = 256
-#: Digest of a tokenizer → what is wrong with it, "" if nothing is.
-_tried: Final[dict[str, str]] = {}
 
 
 def try_once(copy: TokenizerCopy, name: str) -> None:
@@ -93,19 +92,14 @@ def try_once(copy: TokenizerCopy, name: str) -> None:
     Raises a CheckpointError if it cannot be opened, or takes too much time or memory. `name` is that of the folder, for
     messages.
     """
-    wrong = _tried.get(copy.digest)
-    if wrong is None:
-        try:
-            wrong = _outcome(copy.path)
-        except subprocess.TimeoutExpired as error:
-            message = (
-                "The tokenizer in {name} was not opened within {patience} seconds. Try again when this machine is less "
-                "busy."
-            )
-            raise CheckpointError(message, name=name, patience=PATIENCE) from error
-        while len(_tried) >= MAX_REMEMBERED:
-            _tried.pop(next(iter(_tried)), None)
-        _tried[copy.digest] = wrong
+    try:
+        wrong = _outcome(copy)
+    except subprocess.TimeoutExpired as error:
+        message = (
+            "The tokenizer in {name} was not opened within {patience} seconds. Try again when this machine is less "
+            "busy."
+        )
+        raise CheckpointError(message, name=name, patience=PATIENCE) from error
     if wrong:
         message = (
             "The tokenizer in {name} cannot be used: {wrong}. Save it in the folder of the model with "
@@ -114,8 +108,10 @@ def try_once(copy: TokenizerCopy, name: str) -> None:
         raise CheckpointError(message, name=name, wrong=wrong)
 
 
-def _outcome(path: PurePath) -> str:
-    """What is wrong with a tokenizer, as a part of a sentence; "" if nothing is."""
+@lru_cache(MAX_REMEMBERED)
+def _outcome(copy: TokenizerCopy) -> str:
+    """What is wrong with a tokenizer, as a part of a sentence; "" if nothing is. The same files are tried once."""
+    path: PurePath = copy.path
     program = f"{__package__}.tokenizer_trial_process"
     answer = answer_of(program, [str(path)], seconds=SECONDS, memory=MEMORY, patience=PATIENCE)
     if answer is None or "wrong" not in answer:
@@ -124,7 +120,7 @@ def _outcome(path: PurePath) -> str:
             "process"
         )
         return said(message, seconds=SECONDS, memory=MEMORY / 2**30)
-    wrong = str(answer["wrong"]).encode("utf-8", errors="replace").decode()
+    wrong = str(answer["wrong"])
     # As it is, in a quoted text of Python, and as some libraries write it on Windows.
     for shown in (str(path), repr(str(path))[1:-1], path.as_posix()):
         wrong = wrong.replace(shown, "its folder")
@@ -164,6 +160,13 @@ def folder_with_model(typed: str, allowed: Sequence[Path] | None = None) -> Path
     return path
 
 
+def _settings(path: Path, name: str) -> dict[str, Any]:
+    """What a file of settings in a folder says; nothing where there is none that can be read."""
+    with suppress(OSError, UnicodeDecodeError, Malformed, CheckpointError):
+        return parsed(read_file(path, name, LARGEST.get(name, folder_check.LARGEST_CONFIG)).decode("utf-8"))
+    return {}
+
+
 def kind_in(path: Path) -> Kind | None:
     """Which kind of model a folder seems to hold, by its settings, before anything is loaded; None if they do not say.
 
@@ -175,28 +178,20 @@ def kind_in(path: Path) -> Kind | None:
         if (gguf := folder_check.gguf_file(path)) is not None:
             return _KIND_OF_GGUF.get(_architecture(gguf), "decoder")
         adapter = read_adapter(path)
-        content = read_file(path if adapter is None else adapter.base, folder_check.CONFIG, folder_check.LARGEST_CONFIG)
-        return _kind_of(parsed(content.decode("utf-8")))
-    except (OSError, UnicodeDecodeError, Malformed, CheckpointError):
+        return _kind_of(_settings(path if adapter is None else adapter.base, CONFIG))
+    except (OSError, CheckpointError):
         return None
 
 
 def is_own_transformer(path: Path) -> bool:
     """Whether a folder seems to hold a Transformer of Headlight's own: its settings name no other architecture."""
-    try:
-        content = read_file(path, CONFIG, folder_check.LARGEST_CONFIG)
-        return (path / MANIFEST).is_file() and "architecture" not in parsed(content.decode("utf-8"))
-    except (OSError, UnicodeDecodeError, Malformed, CheckpointError):
-        return False
+    settings = _settings(path, CONFIG)
+    return bool(settings) and "architecture" not in settings and (path / MANIFEST).is_file()
 
 
 def sides_in(path: Path) -> tuple[SourceKind, ...]:
     """What the model in a folder seems to read, one or the other, if it compares pictures with texts; else nothing."""
-    try:
-        content = read_file(path, folder_check.CONFIG, folder_check.LARGEST_CONFIG)
-        return SIDES if _has_sides(parsed(content.decode("utf-8"))) else ()
-    except (OSError, UnicodeDecodeError, Malformed, CheckpointError):
-        return ()
+    return SIDES if _has_sides(_settings(path, CONFIG)) else ()
 
 
 def _has_sides(config: Mapping[str, Any]) -> bool:
@@ -232,8 +227,7 @@ def _reads(kind: Kind, path: Path) -> SourceKind:
 def extractor_settings(path: Path) -> dict[str, Any]:
     """The settings of what makes numbers of sounds or pictures, in a folder; empty where there are none."""
     for name in _PROCESSORS:
-        with suppress(OSError, UnicodeDecodeError, Malformed):
-            settings = parsed(read_file(path, name, LARGEST[name]).decode("utf-8"))
+        if settings := _settings(path, name):
             inner = settings.get("feature_extractor") or settings.get("image_processor")
             return inner if isinstance(inner, dict) else settings
     return {}
@@ -243,10 +237,7 @@ def languages_in(path: Path) -> tuple[str, str]:
     """What the settings of a folder's tokenizer say that it reads and writes, as HTML names languages; "" where they
     do not say.
     """
-    try:
-        settings = parsed(read_file(path, TOKENIZER_SETTINGS, LARGEST[TOKENIZER_SETTINGS]).decode("utf-8"))
-    except (OSError, UnicodeDecodeError, Malformed, CheckpointError):
-        return "", ""
+    settings = _settings(path, TOKENIZER_SETTINGS)
     source, target = (html_language(str(settings.get(name))) for name in ("source_lang", "target_lang"))
     return source, target
 
@@ -286,13 +277,8 @@ def has_chat_template(path: Path) -> bool:
 
 
 def _names_template(path: Path) -> bool:
-    try:
-        if (path / CHAT_TEMPLATE).is_file():
-            return True
-        settings = read_file(path, TOKENIZER_SETTINGS, LARGEST[TOKENIZER_SETTINGS])
-        return parsed(settings.decode("utf-8")).get("chat_template") is not None
-    except (OSError, UnicodeDecodeError, Malformed):
-        return False
+    has_file = (path / CHAT_TEMPLATE).is_file()
+    return has_file or _settings(path, TOKENIZER_SETTINGS).get("chat_template") is not None
 
 
 def _folder(typed: str, allowed: Sequence[Path] | None) -> Path:

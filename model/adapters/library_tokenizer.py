@@ -14,6 +14,7 @@ from threading import Lock
 from types import MappingProxyType
 from typing import Any, Final, Literal, Self
 
+from model.checked import without_surrogates
 from model.errors import HeadlightError, InputTextError, TokenError
 from model.languages import NOTHING_OFFERED, Offered, check_code, html_language
 from model.sources.source import WORD_BEGIN
@@ -180,7 +181,7 @@ class LibraryTokenizer:
         cutter: Any = getattr(self.tokenizer, "spm_target" if is_target else "spm_source", None)
         if cutter is None:
             return None
-        clean, ids = _whole(text), self.encode(text, is_target=is_target).ids
+        clean, ids = without_surrogates(text), self.encode(text, is_target=is_target).ids
         code, rest = ("", clean) if is_target else self._named_language(clean)
         at = len(clean) - len(rest)
         encoding = cutter.encode(rest, return_type="offset_mapping")
@@ -206,10 +207,10 @@ class LibraryTokenizer:
 
     def _called(self, text: str, second: str, with_special: bool, *, is_target: bool = False, **options: bool) -> Any:
         """What the tokenizer makes of a text, or of a pair, in the languages that are chosen."""
-        text = _whole(text) if is_target else "".join(self._named_language(_whole(text)))
+        text = without_surrogates(text) if is_target else "".join(self._named_language(without_surrogates(text)))
         given = {"text_target" if is_target else "text": text}
         if second:
-            given["text_pair"] = _whole(second)
+            given["text_pair"] = without_surrogates(second)
         with self._calling, _failures_said():
             if self.offered.reads:
                 self.tokenizer.src_lang, self.tokenizer.tgt_lang = self.spoken
@@ -321,11 +322,6 @@ def _offered(tokenizer: Any) -> Offered:
     wanted = [code for language in _WRITTEN for code in others if html_language(code) == language]
     writes = tokenizer.tgt_lang if tokenizer.tgt_lang in codes else [*wanted, *others, reads][0]
     return Offered(codes, codes, (reads, str(writes)))
-
-
-def _whole(text: str) -> str:
-    """Without halves of surrogate pairs, which no tokenizer reads."""
-    return text.encode("utf-8", errors="replace").decode("utf-8")
 
 
 @contextmanager

@@ -22,6 +22,8 @@ from typing import Any, Final
 
 import psutil
 
+from model.checked import without_surrogates
+
 #: Seconds between two looks at what the process has taken.
 INTERVAL: Final = 0.1
 #: Of Linux (sys/prctl.h): the signal that a process gets when the thread that started it ends.
@@ -75,7 +77,8 @@ def answer_of(
                         with contextlib.suppress(psutil.Error):
                             each.kill()
     try:
-        answer = json.loads(printed.splitlines()[-1])
+        # Half of a surrogate pair, which JSON can spell, no tokenizer reads, and no browser can be sent.
+        answer = json.loads(without_surrogates(json.dumps(json.loads(printed.splitlines()[-1]), ensure_ascii=False)))
     except (IndexError, ValueError):
         return None
     return answer if isinstance(answer, dict) else None
@@ -175,5 +178,5 @@ def first_words(error: BaseException, most: int = 200) -> str:
     line = _UNSHOWN.sub("", " ".join(lines) if lines[0].endswith(":") else lines[0])
     line = _TEMPORARY.sub("its folder", line).rstrip(".:! ")
     # Half of a surrogate pair in a file's JSON cannot be sent to a browser.
-    line = line.encode("utf-8", errors="replace").decode()
+    line = without_surrogates(line)
     return line if len(line) <= most else f"{line[:most]} …"

@@ -1,8 +1,5 @@
 """Two models over a corpus, as text (layers and heads from 1, as in the app), as JSON (from 0) and as a table."""
 
-import csv
-import io
-import math
 from typing import Any, Final
 
 import numpy as np
@@ -11,6 +8,8 @@ from model.analysis.atlas.measure import Atlas
 from model.analysis.metrics.head_jobs import HeadJob
 from model.analysis.metrics.head_metrics import HeadName
 from model.analysis.moved_heads import SIDES, MovedHeads
+from model.analysis.report import head_label, heads_csv, rounded
+from model.arrays_file import Array
 from model.nn.encoder_decoder import SITES
 
 #: Heads that the report names, and of these those with examples.
@@ -52,10 +51,12 @@ def moved_json(found: MovedHeads) -> dict[str, Any]:
         "heads": [
             {
                 **found.heads[at]._asdict(),
-                "distance": _rounded(found.distances[at]),
-                "interval": [_rounded(end) for end in found.ends[at]],
-                "metrics": {name: list(map(_rounded, values)) for name, values in _metrics(found, found.heads[at])},
-                "deciles": [[_rounded(found.of_texts[text, at]), found.texts[text]] for text in found.deciles(at)],
+                "distance": rounded(float(found.distances[at]), DIGITS),
+                "interval": rounded(found.ends[at].tolist(), DIGITS),
+                "metrics": {name: rounded(list(values), DIGITS) for name, values in _metrics(found, found.heads[at])},
+                "deciles": [
+                    [rounded(float(found.of_texts[text, at]), DIGITS), found.texts[text]] for text in found.deciles(at)
+                ],
             }
             for at in found.ranked()
         ],
@@ -64,25 +65,22 @@ def moved_json(found: MovedHeads) -> dict[str, Any]:
             for head, *jobs in found.changed_jobs()
         ],
         "likelihoods": [
-            [text, *map(_rounded, of_text)] for text, of_text in zip(found.texts, found.likelihoods, strict=True)
+            [text, *of_text]
+            for text, of_text in zip(found.texts, rounded(found.likelihoods.tolist(), DIGITS), strict=True)
         ],
     }
 
 
 def moved_csv(found: MovedHeads) -> str:
-    """A row for each head, the one that moved most first, with its metrics in both models; as `report.atlas_csv`."""
-    file = io.StringIO(newline="")
-    writer = csv.writer(file)
-    names = [name for name, _values in _metrics(found, found.heads[0])]
-    metrics = [f"{name} {side}" for name in names for side in SIDES]
-    writer.writerow(("site", "layer (from 1)", "head (from 1)", "distance (bits)", "low", "high", *metrics))
-    for at in found.ranked():
-        head = found.heads[at]
-        values = [value for _name, both in _metrics(found, head) for value in both]
-        numbers = np.array([found.distances[at], *found.ends[at], *values], np.float32)
-        texts = ("" if np.isnan(number) else str(number) for number in numbers)
-        writer.writerow((head.site, head.layer + 1, head.head + 1, *texts))
-    return f"\ufeff{file.getvalue()}"
+    """A row for each head, the one that moved most first, with its metrics in both models; as `heads_csv`."""
+    columns = [f"{name} {side}" for name, _values in _metrics(found, found.heads[0]) for side in SIDES]
+
+    def numbers(at: int) -> Array:
+        of_head = [value for _name, both in _metrics(found, found.heads[at]) for value in both]
+        return np.array([found.distances[at], *found.ends[at], *of_head])
+
+    of_heads = ((found.heads[at], numbers(at)) for at in found.ranked())
+    return heads_csv(("distance (bits)", "low", "high", *columns), of_heads)
 
 
 def _metrics(found: MovedHeads, head: HeadName) -> list[tuple[str, tuple[float, float]]]:
@@ -98,12 +96,8 @@ def _compared(found: MovedHeads) -> int:
 
 
 def _label(head: HeadName) -> str:
-    return f"{head.site} layer {head.layer + 1}, head {head.head + 1}"
+    return f"{head.site} {head_label(head.layer, head.head)}"
 
 
 def _job(job: HeadJob | None) -> str:
     return "no job" if job is None else f"{job.metric} {job.value:.2f}"
-
-
-def _rounded(value: float) -> float | None:
-    return None if math.isnan(value) else round(float(value), DIGITS)

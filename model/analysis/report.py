@@ -17,8 +17,9 @@ from model.analysis.layer_kinds import KINDS, PAPER_EXPONENTS, LayerTimes, cross
 from model.analysis.measured_cost import unsteadiness
 from model.analysis.metrics.alignment import AlignmentScores
 from model.analysis.metrics.estimates import ErrorRates, Estimate
-from model.analysis.metrics.head_metrics import LayerHead, ranked
+from model.analysis.metrics.head_metrics import HeadName, LayerHead, all_heads, ranked
 from model.analysis.scoring import ScoreCost, operations
+from model.arrays_file import Array
 from model.nn.encoder_decoder import SITES
 
 WAYS = {
@@ -224,22 +225,28 @@ def atlas_json(atlas: Atlas) -> dict[str, Any]:
 
 
 def atlas_csv(atlas: Atlas) -> str:
-    """Every metric of every head with the ends of its interval, a row for each head, counted from 1 as in the app.
+    """Every metric of every head with the ends of its interval, a row for each head, as `heads_csv`."""
+    ends = [f"{name} {end}" for name in atlas.intervals for end in ("low", "high")]
+    tables = (*atlas.metrics.values(), *atlas.intervals.values())
+    of_heads = (
+        (head, np.concatenate([np.ravel(table[SITES.index(head.site), head.layer, head.head]) for table in tables]))
+        for head in all_heads(atlas.heads)
+    )
+    return heads_csv((*atlas.metrics, *ends), of_heads)
+
+
+def heads_csv(columns: Sequence[str], of_heads: Iterable[tuple[HeadName, Array]]) -> str:
+    """Numbers of heads as CSV, a row for each head, counted from 1 as in the app; nothing for NaN.
 
     With a byte-order mark, without which Excel reads no umlaut; numbers with the digits that tell one float32 from the
     next.
     """
     file = io.StringIO(newline="")
     writer = csv.writer(file)
-    ends = [f"{name} {end}" for name in atlas.intervals for end in ("low", "high")]
-    writer.writerow(("site", "layer (from 1)", "head (from 1)", *atlas.metrics, *ends))
-    for site, layer, head in np.ndindex(*atlas.mean_outputs.shape[:3]):
-        of_layers = atlas.heads.get(SITES[site], ())
-        if layer < len(of_layers) and head < of_layers[layer]:
-            of_head = [table[site, layer, head] for table in (*atlas.metrics.values(), *atlas.intervals.values())]
-            numbers = np.concatenate([np.ravel(number) for number in of_head]).astype(np.float32)
-            texts = ("" if np.isnan(number) else str(number) for number in numbers)
-            writer.writerow((SITES[site], layer + 1, head + 1, *texts))
+    writer.writerow(("site", "layer (from 1)", "head (from 1)", *columns))
+    for head, numbers in of_heads:
+        texts = ("" if np.isnan(number) else str(number) for number in numbers.astype(np.float32))
+        writer.writerow((head.site, head.layer + 1, head.head + 1, *texts))
     return f"\ufeff{file.getvalue()}"
 
 
@@ -327,13 +334,14 @@ def interval(name: str, prefix: str, estimate: Estimate, head: tuple[int, ...] =
 
 
 def _by_site(values: Sequence[Any]) -> dict[str, Any]:
-    return dict(zip(SITES, map(_rounded, values), strict=True))
+    return dict(zip(SITES, map(rounded, values), strict=True))
 
 
-def _rounded(value: Any) -> Any:
+def rounded(value: Any, digits: int = DIGITS) -> Any:
+    """A number, or lists of numbers, as JSON has them: null for NaN."""
     if isinstance(value, list):
-        return [_rounded(inner) for inner in value]
-    return None if math.isnan(value) else round(value, DIGITS)
+        return [rounded(inner, digits) for inner in value]
+    return None if math.isnan(value) else round(value, digits)
 
 
 def scores_report(costs: Sequence[ScoreCost], width: int) -> str:

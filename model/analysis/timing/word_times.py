@@ -22,7 +22,7 @@ from itertools import chain, pairwise
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from model.checked import Malformed, has_surrogate, parsed
+from model.checked import Malformed, has_surrogate, parsed, without_surrogates
 from model.errors import DataError, Message, said
 from model.folder_files import entries, read_as_data
 
@@ -156,7 +156,7 @@ def _number(value: object) -> float | None:
 def _short(text: str) -> str:
     shown = text if len(text) <= 60 else f"{text[:60]} …"
     # JSON can escape half a character, and a message must be text.
-    return shown.encode("utf-8", errors="replace").decode("utf-8")
+    return without_surrogates(shown)
 
 
 def _from_table(text: str) -> Iterator[_Entry]:
