@@ -11,7 +11,6 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from model.abilities import Abilities
-from model.config import ModelConfig
 from model.decoding.beam import BeamTree, Penalty
 from model.decoding.cost import DecoderSizes
 from model.decoding.logit_lens import LogitLens, logit_lens
@@ -23,9 +22,7 @@ from model.errors import DeviceError, InputTextError, TraceError
 from model.interruption import Progress
 from model.languages import NOTHING_OFFERED, Offered
 from model.nn.edit_hooks import Edits
-from model.nn.encoder_decoder import EncoderDecoder
 from model.parts.parts import Parts
-from model.tokenizer import Tokenizer
 from model.trace.steps import Spread, Vocabulary
 from model.trace.trace import Trace
 from model.training_record import LANGUAGES
@@ -33,31 +30,48 @@ from model.training_record import LANGUAGES
 
 @runtime_checkable
 class Reader(Protocol):
-    """A loaded model. Safe to share between threads: nothing of a run is kept on it."""
+    """A loaded model, in evaluation mode. Safe to share between threads: nothing of a run is kept on it.
 
+    What models have in common is done here; each kind is a subclass, and does the rest.
+    """
+
+    model: nn.Module
     name: str  #: of its folder
     digest: str  #: names exactly this content
     languages: tuple[str, str]  #: of what it reads and of what it writes, as HTML names them; "" if nobody knows
 
+    def __init__(self, model: nn.Module, *, name: str, digest: str, languages: tuple[str, str] = ("", "")) -> None:
+        self.model = model.eval()
+        self.name, self.digest, self.languages = name, digest, languages
+
     @property
     def key(self) -> str:
         """Names this content on this device with this number type: what is cached of a model is kept under it."""
+        return f"{self.digest}/{self.device}/{next(self.model.parameters()).dtype}"
 
     @property
     def weights_digest(self) -> str:
         """Names all that a measurement of the model depends on: `digest`, but for its card, where that can be told."""
+        return self.digest
 
     @property
     def device(self) -> torch.device:
         """Where the weights are."""
+        return next(self.model.parameters()).device
 
     @property
     def num_bytes(self) -> int:
-        """Bytes of all weights."""
+        """Bytes of the weights that are in memory."""
+        return sum(weight.nbytes for weight in self.model.parameters() if not weight.is_meta)
 
     @property
     def abilities(self) -> Abilities:
         """What the model has and lacks."""
+
+    @property
+    def is_english_german(self) -> bool:
+        """Whether it is known to translate English to German: only of such a model German words are looked for."""
+        return self.languages == LANGUAGES
 
     @property
     def parts(self) -> Parts:
@@ -65,18 +79,27 @@ class Reader(Protocol):
 
     @property
     def offered(self) -> Offered:
-        """The languages that may be chosen."""
+        """The languages that may be chosen; none unless a kind of model says so."""
+        return NOTHING_OFFERED
 
     def speaking(self, reads: str = "", writes: str = "") -> Self:
         """The same model, with the same weights, in these of its languages; "" leaves the one that is chosen.
 
         Raises an InputTextError if a code is none of those offered.
         """
+        self.offered.with_choice(reads, writes)
+        return self
 
     def reading(self, name: str, content: Any) -> Self:
         """The same model, which reads this content of a file of this name, whatever the text; as it is, if it reads
         text (`Abilities.reads`).
         """
+        return self
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """What tells tokens, or labels, by their ids; of a model that says any."""
+        raise TypeError("This model says no tokens.")
 
     def all_tokens(self, *, of_source: bool = False) -> tuple[str, ...]:
         """Every token of the vocabulary, in the order of their ids; none of a model of pictures.
@@ -117,8 +140,22 @@ class Reader(Protocol):
     def trace_batch(self, sentences: Sequence[tuple[str, str | None]]) -> Iterator[tuple[int, Trace | InputTextError]]:
         """The number of each sentence with its trace, or why it is refused, before all sentences after it.
 
-        `sentences`: each with what the decoder of an encoder–decoder reads along with it, as of `trace`.
+        `sentences`: each with what the decoder of an encoder–decoder reads along with it, as of `trace`. One after the
+        other, unless a kind of model reads several at once.
         """
+        has_both = "decoder.cross" in self.abilities.heads
+        for number, (text, target) in enumerate(sentences):
+            try:
+                yield number, self.trace(text, target if has_both else None)
+            except InputTextError as error:
+                yield number, error
+
+    def logit_lens(self, trace: Trace, top: int = 5, steps: slice = slice(None)) -> LogitLens:
+        """What each layer of the decoder would have said at these of its steps, with `top` tokens. Raises as
+        `logit_lens` of `model.decoding`, or a TraceError that says what the model lacks."""
+        if why := self.abilities.lacks.get("logit lens"):
+            raise TraceError(why)
+        return logit_lens(self.parts, trace, self.vocabulary, top, steps)
 
     def output_projection(self, site: str, layer: int) -> Float[Tensor, "head d_v d_model"]:
         """W_O of an attention site, cut into each head's own rows (§3.2.2), float32 on the CPU; without its bias.
@@ -134,10 +171,6 @@ class Writer(Reader, Protocol):
     """A `Reader` whose model writes; each method may raise what `Translator` says, or a SessionError."""
 
     penalty: Penalty  #: how beam search takes the length of a text into account (`model.decoding.beam.BeamRule`)
-
-    @property
-    def vocabulary(self) -> Vocabulary:
-        """What tells tokens by their ids."""
 
     @property
     def vocab_size(self) -> int:
@@ -183,9 +216,6 @@ class Writer(Reader, Protocol):
     ) -> list[SampledTranslation]:
         """Draw texts side by side."""
 
-    def logit_lens(self, trace: Trace, top: int = 5, steps: slice = slice(None)) -> LogitLens:
-        """What each layer of the decoder would have said, at these of its steps."""
-
     def spread(self, trace: Trace) -> Spread:
         """How the probability of each step is spread over the vocabulary."""
 
@@ -197,155 +227,6 @@ class Writer(Reader, Protocol):
 
     def decoder_sizes(self, trace: Trace) -> DecoderSizes:
         """What a row of the decoder costs; `trace` is one of it. Raises a TraceError where that is not known."""
-
-
-class Loaded:
-    """A model in memory, in evaluation mode from now on; name and digest are those of its folder.
-
-    `languages`: of what it reads and of what it writes, as HTML names them; "" if nobody knows.
-    """
-
-    model: nn.Module
-
-    def __init__(self, model: nn.Module, *, name: str, digest: str, languages: tuple[str, str] = ("", "")) -> None:
-        self.model = model.eval()
-        self.name, self.digest, self.languages = name, digest, languages
-
-    @property
-    def abilities(self) -> Abilities:
-        """What the model has and lacks."""
-        raise NotImplementedError
-
-    @property
-    def parts(self) -> Parts:
-        """See `Reader`."""
-        raise NotImplementedError
-
-    @property
-    def weights_digest(self) -> str:
-        """See `Reader`."""
-        return self.digest
-
-    def trace_batch(
-        self: Reader, sentences: Sequence[tuple[str, str | None]]
-    ) -> Iterator[tuple[int, Trace | InputTextError]]:
-        """See `Reader`: one after the other."""
-        has_both = "decoder.cross" in self.abilities.heads
-        for number, (text, target) in enumerate(sentences):
-            try:
-                yield number, self.trace(text, target if has_both else None)
-            except InputTextError as error:
-                yield number, error
-
-    @property
-    def vocabulary(self) -> Vocabulary:
-        """What tells tokens by their ids, of a model that writes."""
-        raise NotImplementedError
-
-    def logit_lens(self, trace: Trace, top: int = 5, steps: slice = slice(None)) -> LogitLens:
-        """What each layer of the decoder would have said, with `top` tokens. Raises as `logit_lens` of
-        `model.decoding`, or a TraceError that says what the model lacks."""
-        if why := self.abilities.lacks.get("logit lens"):
-            raise TraceError(why)
-        return logit_lens(self.parts, trace, self.vocabulary, top, steps)
-
-    @property
-    def is_english_german(self) -> bool:
-        """Whether it is known to translate English to German: only of such a model German words are looked for."""
-        return self.languages == LANGUAGES
-
-    @property
-    def key(self) -> str:
-        """Names this content on this device with this number type."""
-        weight = next(self.model.parameters())
-        return f"{self.digest}/{weight.device}/{weight.dtype}"
-
-    @property
-    def offered(self) -> Offered:
-        """The languages that may be chosen; none."""
-        return NOTHING_OFFERED
-
-    def speaking(self, reads: str = "", writes: str = "") -> Self:
-        """See `model.reader.Reader`."""
-        self.offered.with_choice(reads, writes)
-        return self
-
-    def reading(self, name: str, content: Any) -> Self:
-        """See `model.reader.Reader`."""
-        return self
-
-    @property
-    def device(self) -> torch.device:
-        """Where the weights are."""
-        return next(self.model.parameters()).device
-
-    @property
-    def num_bytes(self) -> int:
-        """Bytes of all weights."""
-        return sum(weight.numel() * weight.element_size() for weight in self.model.parameters())
-
-
-class LoadedTranslator(Loaded):
-    """An `EncoderDecoder` and its tokenizer."""
-
-    model: EncoderDecoder
-    penalty: Penalty = "wu"  #: how beam search takes the length of a text into account
-
-    def __init__(
-        self,
-        model: EncoderDecoder,
-        tokenizer: Tokenizer,
-        *,
-        name: str = "",
-        digest: str = "",
-        languages: tuple[str, str] = ("", ""),
-    ) -> None:
-        super().__init__(model, name=name, digest=digest, languages=languages)
-        self.tokenizer = tokenizer
-
-    @property
-    def config(self) -> ModelConfig:
-        """The model's hyperparameters."""
-        return self.model.config
-
-    @property
-    def vocabulary(self) -> Tokenizer:
-        """What tells tokens by their ids."""
-        return self.tokenizer
-
-    @property
-    def vocab_size(self) -> int:
-        """Token ids that the model knows."""
-        return self.config.vocab_size
-
-    def all_tokens(self, *, of_source: bool = False) -> tuple[str, ...]:
-        """Every piece of the one vocabulary, in the order of their ids."""
-        return self.tokenizer.tokens(range(self.tokenizer.vocab_size))
-
-    @property
-    def end_ids(self) -> frozenset[int]:
-        """</s>, which ends a translation."""
-        return frozenset((self.config.eos_id,))
-
-    @property
-    def reserved_ids(self) -> frozenset[int]:
-        """Special tokens that a person may not force: <pad>, <unk>, <s>."""
-        return frozenset((self.config.pad_id, self.config.unk_id, self.config.bos_id)) - self.end_ids
-
-    @property
-    def special_ids(self) -> frozenset[int]:
-        """The ids of the tokens that stand for no text."""
-        return self.reserved_ids | self.end_ids
-
-    @property
-    def byte_ids(self) -> frozenset[int]:
-        """The ids of the tokens of single bytes."""
-        return self.tokenizer.byte_ids
-
-    def spell(self, word: str) -> list[int] | None:
-        """The pieces of a word; None where the vocabulary lacks one of its characters and would write its bytes."""
-        token_ids = self.tokenizer.encode(word)
-        return token_ids if (self.reserved_ids | self.tokenizer.byte_ids).isdisjoint(token_ids) else None
 
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}

@@ -1,6 +1,5 @@
 """Text in, translation or trace out: what joins tokenizer, encoder–decoder, hooks and decoding, whatever the model."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -9,9 +8,9 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from model.abilities import Abilities
 from model.checkpoint import load_checkpoint
-from model.decoding.beam import LARGEST_WIDTH, BeamTree, grow_tree
+from model.config import ModelConfig
+from model.decoding.beam import LARGEST_WIDTH, BeamTree, Penalty, grow_tree
 from model.decoding.cost import DecoderSizes
 from model.decoding.logit_lens import log_probs_of, logits_of, spread
 from model.decoding.sampling import UNCHANGED, SampledTranslation, Sampling, sample
@@ -26,15 +25,15 @@ from model.nn.edit_hooks import Edits, edit_functions
 from model.nn.encoder_decoder import EncoderDecoder
 from model.nn.hooks import ALWAYS_RECORDED, Edit, listen
 from model.nn.masks import key_padding, pad
-from model.reader import LARGEST_ALPHA, LoadedTranslator, choose_device, choose_dtype
+from model.reader import LARGEST_ALPHA, Writer, choose_device, choose_dtype
 from model.tokenizer import Tokenizer
 from model.trace.steps import Spread, describe_steps
 from model.trace.trace import Trace, build_trace, join_recorded
-from model.word_choice import NO_EDITS, Choice, ReadsOn, TextChoice, TokenPlace, WordChoice, first_difference
+from model.word_choice import NO_EDITS, Choice, Chooser, ReadsOn, TextChoice, TokenPlace, WordChoice, first_difference
 
 
 class ReadFolder(NamedTuple):
-    """What a folder holds: the arguments of a `LoadedTranslator`."""
+    """What a folder holds: the arguments of a `SequenceTranslator`."""
 
     model: EncoderDecoder
     tokenizer: Tokenizer
@@ -92,19 +91,68 @@ def odds_from_memory(
     return right - wrong
 
 
-class SequenceTranslator(LoadedTranslator, ABC):
-    """A loaded encoder–decoder of ours. Safe to share between threads: nothing of a run is kept on it."""
+class SequenceTranslator(Chooser, Writer):
+    """A loaded encoder–decoder of ours, and its tokenizer."""
 
+    model: EncoderDecoder
+    penalty: Penalty = "wu"  #: how beam search takes the length of a text into account
     pads = True
 
-    @property
-    @abstractmethod
-    def abilities(self) -> Abilities:
-        """What the model has and lacks."""
+    def __init__(
+        self,
+        model: EncoderDecoder,
+        tokenizer: Tokenizer,
+        *,
+        name: str = "",
+        digest: str = "",
+        languages: tuple[str, str] = ("", ""),
+    ) -> None:
+        super().__init__(model, name=name, digest=digest, languages=languages)
+        self.tokenizer = tokenizer
 
-    @abstractmethod
-    def output_projection(self, site: str, layer: int) -> Float[Tensor, "head d_v d_model"]:
-        """What the output of each head of a site is multiplied by, as `model.reader.Reader` says."""
+    @property
+    def config(self) -> ModelConfig:
+        """The model's hyperparameters."""
+        return self.model.config
+
+    @property
+    def vocabulary(self) -> Tokenizer:
+        """What tells tokens by their ids."""
+        return self.tokenizer
+
+    @property
+    def vocab_size(self) -> int:
+        """Token ids that the model knows."""
+        return self.config.vocab_size
+
+    def all_tokens(self, *, of_source: bool = False) -> tuple[str, ...]:
+        """Every piece of the one vocabulary, in the order of their ids."""
+        return self.tokenizer.tokens(range(self.tokenizer.vocab_size))
+
+    @property
+    def end_ids(self) -> frozenset[int]:
+        """</s>, which ends a translation."""
+        return frozenset((self.config.eos_id,))
+
+    @property
+    def reserved_ids(self) -> frozenset[int]:
+        """Special tokens that a person may not force: <pad>, <unk>, <s>."""
+        return frozenset((self.config.pad_id, self.config.unk_id, self.config.bos_id)) - self.end_ids
+
+    @property
+    def special_ids(self) -> frozenset[int]:
+        """The ids of the tokens that stand for no text."""
+        return self.reserved_ids | self.end_ids
+
+    @property
+    def byte_ids(self) -> frozenset[int]:
+        """The ids of the tokens of single bytes."""
+        return self.tokenizer.byte_ids
+
+    def spell(self, word: str) -> list[int] | None:
+        """The pieces of a word; None where the vocabulary lacks one of its characters and would write its bytes."""
+        token_ids = self.tokenizer.encode(word)
+        return token_ids if (self.reserved_ids | self.tokenizer.byte_ids).isdisjoint(token_ids) else None
 
     def translate(self, text: str, *, beam: int = 1, alpha: float = 0.6) -> str:
         """Translate greedily, or by beam search with length penalty exponent `alpha` if `beam` is above 1 (§6.1).

@@ -14,7 +14,6 @@ from model.nn.edit_hooks import Edits
 from model.nn.encoder_decoder import site_path
 from model.nn.hooks import Edit
 from model.reader import Reader
-from model.trace.steps import Vocabulary
 from model.trace.trace import TokenInputs, Trace
 
 OutputsEdit = Callable[[str, int, Float[Tensor, "batch head row d_v"]], Float[Tensor, "batch head row d_v"]]
@@ -101,10 +100,6 @@ class Chooser(Reader, Protocol):
     """A `Reader` that says tokens, or labels, unless its abilities lack "word choice"."""
 
     pads: bool  #: whether it reads several choices side by side, padded; else one at a time
-
-    @property
-    def vocabulary(self) -> Vocabulary:
-        """What tells the tokens, or labels, that it says by their ids."""
 
     @property
     def vocab_size(self) -> int:

@@ -3,7 +3,7 @@
 import copy
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import torch
 from jaxtyping import Float
@@ -13,31 +13,31 @@ from model.abilities import Abilities, View
 from model.adapters.layout import OUTPUTS, Layout
 from model.adapters.placement import device_of
 from model.errors import TraceError
-from model.reader import Loaded
+from model.reader import Reader
 
 
-class BaseReader(Loaded):
+class Opened(NamedTuple):
+    """A model of `transformers`, and what was found of it when it was opened."""
+
+    model: nn.Module
+    layout: Layout
+    abilities: Abilities
+    #: name, digest: of its folder.
+    name: str
+    digest: str
+
+
+class BaseReader(Reader):
     """A model of `transformers` in evaluation mode, with our attention where `abilities.knows_inputs`, else its own."""
 
-    def __init__(self, model: nn.Module, layout: Layout, abilities: Abilities, *, name: str, digest: str) -> None:
-        super().__init__(model, name=name, digest=digest)
-        self.layout, self._abilities = layout, abilities
-
-    @property
-    def key(self) -> str:
-        """Names this content on this device with this number type."""
-        return f"{self.digest}/{self.device}/{next(self.model.parameters()).dtype}"
+    def __init__(self, opened: Opened) -> None:
+        super().__init__(opened.model, name=opened.name, digest=opened.digest)
+        self.layout, self._abilities = opened.layout, opened.abilities
 
     @property
     def device(self) -> torch.device:
         """Where the model reads; of one that is larger than its memory, not all weights are there."""
         return device_of(self.model)
-
-    @property
-    def num_bytes(self) -> int:
-        """Bytes of the weights that are in memory."""
-        held = [weight for weight in self.model.parameters() if not weight.is_meta]
-        return sum(weight.numel() * weight.element_size() for weight in held)
 
     @property
     def d_model(self) -> int:

@@ -4,14 +4,15 @@ A template is a program of unknown origin. It is run in a separate process with 
 runs it in a sandbox, where it reaches nothing, but may still take all time and memory.
 """
 
-import hashlib
 import json
 import re
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final, Self
 
+from model.adapters.base_reader import Opened
 from model.adapters.library_tokenizer import Encoded
 from model.adapters.limited_process import answer_of
 from model.adapters.text_tracer import Pass
@@ -146,10 +147,6 @@ class Rendered:
     with_marks: str
 
 
-#: Digest of the template and the messages → what came of them, or what is wrong.
-_known: Final[dict[str, Rendered | Said]] = {}
-
-
 def chosen_template(value: object) -> str:
     """The template that the library takes without being told another: the only one, or that named "default".
 
@@ -184,17 +181,10 @@ def rendered(template: str, messages: Sequence[Message], variables: Mapping[str,
         "goes_on": messages[-1].role == "assistant",
         "longest": LONGEST,
     }
-    content = json.dumps(asked).encode()
-    digest = hashlib.sha256(content).hexdigest()
-    known = _known.get(digest)
-    if known is None:
-        known = _outcome(content)
-        while len(_known) >= MAX_REMEMBERED:
-            _known.pop(next(iter(_known)), None)
-        _known[digest] = known
-    if isinstance(known, Said):
-        raise _refusal(known)
-    return known
+    found = _outcome(json.dumps(asked).encode())
+    if isinstance(found, Said):
+        raise _refusal(found)
+    return found
 
 
 def _refusal(why: Said) -> InputTextError:
@@ -203,6 +193,7 @@ def _refusal(why: Said) -> InputTextError:
     return InputTextError(message, why=why)
 
 
+@lru_cache(MAX_REMEMBERED)
 def _outcome(asked: bytes) -> Rendered | Said:
     """What the process answers; as a sentence, what is wrong."""
     program = f"{__package__}.chat_template_process"
@@ -215,21 +206,16 @@ def _outcome(asked: bytes) -> Rendered | Said:
         ) from error
     match answer:
         case {"texts": [str(text), str(with_marks)]}:
-            return Rendered(_whole(text), _whole(with_marks))
+            return Rendered(text, with_marks)
         case {"says": str(words)}:
-            return said("The chat template of this model rejects this chat: “{words}”.", words=_whole(words))
+            return said("The chat template of this model rejects this chat: “{words}”.", words=words)
         case {"wrong": str(wrong)}:
-            return said("The chat template of this model cannot be used for this chat: {wrong}.", wrong=_whole(wrong))
+            return said("The chat template of this model cannot be used for this chat: {wrong}.", wrong=wrong)
     message = (
         "The chat template of this model takes more than {seconds} seconds or {memory:.3g} GB, or crashes the process "
         "that renders it."
     )
     return said(message, seconds=SECONDS, memory=MEMORY / 2**30)
-
-
-def _whole(text: str) -> str:
-    """Without halves of surrogate pairs, which JSON can spell and a tokenizer cannot read."""
-    return text.encode("utf-8", errors="replace").decode()
 
 
 ASSISTANT: Final = "assistant"
@@ -259,7 +245,8 @@ class ChatWriter(TextWriter):
     @classmethod
     def of(cls, writer: TextWriter) -> Self:
         """The same model, sharing its weights. Raises an InputTextError if no chat template can be used."""
-        made = cls(writer.model, writer.pieces, writer.layout, writer.abilities, name=writer.name, digest=writer.digest)
+        opened = Opened(writer.model, writer.layout, writer.abilities, writer.name, writer.digest)
+        made = cls(opened, writer.pieces)
         made.caches = writer.caches
         chosen_template(made.pieces.chat_template)
         return made

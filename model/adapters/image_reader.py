@@ -14,9 +14,8 @@ from jaxtyping import Float
 from PIL import Image
 from torch import Tensor, nn
 
-from model.abilities import Abilities
+from model.adapters.base_reader import Opened
 from model.adapters.given import EncoderParts, EncoderReader, Given, GivenReader, GivenWriter, Opening
-from model.adapters.layout import Layout
 from model.adapters.library_tokenizer import LibraryTokenizer
 from model.adapters.probe import picture_table
 from model.adapters.sight import Sight, probe_picture
@@ -108,7 +107,7 @@ class Seeing(GivenReader):
             InputTextError: it is not a picture of this form, or the model does not read one of this shape.
             EditError: an edit names what does not exist.
         """
-        return self.reading(name, picture).trace("", extras=extras, edits=edits)  # type: ignore[attr-defined, no-any-return]
+        return self.reading(name, picture).trace("", extras=extras, edits=edits)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,12 +124,10 @@ class PictureParts(EncoderParts):
 class ImageReader(Seeing, EncoderReader):
     """A loaded vision model of `transformers`, with what it sees by. Safe to share between threads."""
 
-    def __init__(
-        self, model: nn.Module, layout: Layout, abilities: Abilities, *, sense: Sight, name: str, digest: str
-    ) -> None:
-        if sense.varies and abilities.knows_inputs:
-            abilities = replace(abilities, max_length=None)
-        super().__init__(model, layout, abilities, name=name, digest=digest)
+    def __init__(self, opened: Opened, sense: Sight) -> None:
+        if sense.varies and opened.abilities.knows_inputs:
+            opened = opened._replace(abilities=replace(opened.abilities, max_length=None))
+        super().__init__(opened)
         self.sight = sense
 
     @property
@@ -156,18 +153,8 @@ class PictureWriter(Seeing, GivenWriter):
     What it does is chosen where it has tokens of tasks; by default it is what its settings begin with.
     """
 
-    def __init__(
-        self,
-        model: nn.Module,
-        pieces: LibraryTokenizer,
-        layout: Layout,
-        abilities: Abilities,
-        *,
-        sense: Sight,
-        name: str,
-        digest: str,
-    ) -> None:
-        super().__init__(model, pieces, layout, abilities, name=name, digest=digest)
+    def __init__(self, opened: Opened, pieces: LibraryTokenizer, sense: Sight) -> None:
+        super().__init__(opened, pieces)
         self.sight = sense
         self._tasks = tasks_of(pieces, self.vocab_size)
         vocabulary: dict[str, int] = pieces.tokenizer.get_vocab()

@@ -14,6 +14,7 @@ from torch import nn
 from model.abilities import Abilities, View, Whole
 from model.adapters import capture, library
 from model.adapters.ability_proof import check_reads, lacking
+from model.adapters.base_reader import Opened
 from model.adapters.config_limits import check_token_ids, check_values
 from model.adapters.folder_check import CONFIG, Folder, check_tokenizer_files
 from model.adapters.generation import PROVEN_STEPS, wrong_with_writing
@@ -110,12 +111,12 @@ def _proven_sides(
     with _kept(cache, _key(pictures, f"{digest}/picture")):
         layout, abilities = explore(pictures, sight.probe(), f"{digest}/picture")
     abilities = replace(abilities, whole=whole)
-    looking = PictureSide(pictures, layout, abilities, sense=sight, name=folder.name, digest=f"{digest}/picture")
+    looking = PictureSide(Opened(pictures, layout, abilities, folder.name, f"{digest}/picture"), sight)
     check_reads(looking.reading("", looking.probing))
     with _kept(cache, _key(texts, f"{digest}/text")):
         layout, abilities = explore(texts, words, f"{digest}/text")
         abilities = replace(abilities, whole=whole)
-        reading = TextSide(texts, pieces, layout, abilities, name=folder.name, digest=f"{digest}/text")
+        reading = TextSide(Opened(texts, layout, abilities, folder.name, f"{digest}/text"), pieces)
         reading = _with_beginning(_with_tried(reading, words.source), words.source)
     return join(looking, reading)
 
@@ -135,16 +136,14 @@ def _proven(
     if is_pair and (pieces.has_two_vocabularies or library.vocab_size(model) != library.words(model)):
         why = said("QK and OV need one vocabulary; this model reads one and writes another.")
         abilities = replace(abilities, lacks={**abilities.lacks, "circuits": why})
+    opened = Opened(model, layout, abilities, folder.name, digest)
     if library.is_for(model, "labels") and abilities.has("word choice"):
         from model.adapters.text_reader import LabelReader
 
         library.end_by_no_padding(model)
-        return _with_tried(LabelReader(model, pieces, layout, abilities, name=folder.name, digest=digest), source)
-    if not abilities.generates:
-        reader = TextReader(model, pieces, layout, abilities, name=folder.name, digest=digest)
-        return _with_beginning(_with_tried(reader, source), source)
-    writer = proven_writer(TextWriter(model, pieces, layout, abilities, name=folder.name, digest=digest))
-    return _with_beginning(_with_tried(writer, source), source)
+        return _with_tried(LabelReader(opened, pieces), source)
+    reader = proven_writer(TextWriter(opened, pieces)) if abilities.generates else TextReader(opened, pieces)
+    return _with_beginning(_with_tried(reader, source), source)
 
 
 def _proven_given(
@@ -161,15 +160,14 @@ def _proven_given(
     whole = check_run(model, whole, probe, folder.name)
     layout, abilities = explore(model, probe, digest)
     lacks = abilities.lacks if abilities.kind == "image" else {**abilities.lacks, **LACKS}
-    found = (layout, replace(abilities, whole=whole, lacks=lacks))
+    if pieces is not None and "encoder.self" not in abilities.heads:
+        lacks = {**lacks, "rollout": WINDOWS, "reasons": WINDOWS}
+    opened = Opened(model, layout, replace(abilities, whole=whole, lacks=lacks), folder.name, digest)
     if pieces is None:
-        looking = opening.reader(model, *found, sense=sense, name=folder.name, digest=digest)
+        looking = opening.reader(opened, sense)
         check_reads(looking.reading("", looking.probing))
         return looking
-    if "encoder.self" not in abilities.heads:
-        lacks = {**lacks, "rollout": WINDOWS, "reasons": WINDOWS}
-        found = (layout, replace(abilities, whole=whole, lacks=lacks))
-    reader = opening.writer(model, pieces, *found, sense=sense, name=folder.name, digest=digest)
+    reader = opening.writer(opened, pieces, sense)
     with probe.few():
         proven = proven_writer(reader.trying())
         return reader.without(_with_tried(proven, probe.source).abilities.lacks)

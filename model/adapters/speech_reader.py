@@ -7,13 +7,11 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 import torch
-from torch import nn
 
-from model.abilities import Abilities
 from model.adapters import library
+from model.adapters.base_reader import Opened
 from model.adapters.ear import Ear, Heard, probe_sound
 from model.adapters.given import EncoderReader, Given, GivenReader, GivenWriter, Opening
-from model.adapters.layout import Layout
 from model.adapters.library_tokenizer import LibraryTokenizer
 from model.adapters.speech_prompt import NO_PROMPT, TRANSLATE, WITH_TIMES, offered_by, prompt_of
 from model.errors import InputTextError, said
@@ -53,7 +51,7 @@ class Hearing(GivenReader):
         self, sound: Sound, *, name: str = "sound", extras: Collection[str] = (), edits: Edits | None = None
     ) -> Trace:
         """Hear a sound. The trace calls it `name`. Raises as `trace`."""
-        return self.reading(name, sound).trace("", extras=extras, edits=edits)  # type: ignore[attr-defined, no-any-return]
+        return self.reading(name, sound).trace("", extras=extras, edits=edits)
 
     def given(self) -> Given:
         """The sound. Raises an InputTextError if there is none, or it is too long or too short for the model."""
@@ -70,10 +68,8 @@ class Hearing(GivenReader):
 class SoundReader(Hearing, EncoderReader):
     """A loaded model of `transformers` that hears and does not write. Safe to share between threads."""
 
-    def __init__(
-        self, model: nn.Module, layout: Layout, abilities: Abilities, *, sense: Ear, name: str, digest: str
-    ) -> None:
-        super().__init__(model, layout, abilities, name=name, digest=digest)
+    def __init__(self, opened: Opened, sense: Ear) -> None:
+        super().__init__(opened)
         self.ear = sense
 
 
@@ -85,20 +81,9 @@ class SpeechReader(Hearing, GivenWriter):
 
     before_target = " "
 
-    def __init__(
-        self,
-        model: nn.Module,
-        pieces: LibraryTokenizer,
-        layout: Layout,
-        abilities: Abilities,
-        *,
-        sense: Ear,
-        name: str,
-        digest: str,
-    ) -> None:
-        self.prompt = prompt_of(model, pieces)
-        named = {} if self.prompt is None else self.prompt.timestamps
-        super().__init__(model, pieces.naming(named), layout, abilities, name=name, digest=digest)
+    def __init__(self, opened: Opened, pieces: LibraryTokenizer, sense: Ear) -> None:
+        self.prompt = prompt_of(opened.model, pieces)
+        super().__init__(opened, pieces.naming({} if self.prompt is None else self.prompt.timestamps))
         self.ear = sense
         self._offered = NOTHING_OFFERED if self.prompt is None else offered_by(self.prompt)
         self._told = self._offered.chosen

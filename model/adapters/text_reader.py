@@ -28,6 +28,7 @@ from model.word_choice import (
     MASK,
     NO_EDITS,
     Choice,
+    Chooser,
     ReadsOn,
     TextChoice,
     TokenPlace,
@@ -77,7 +78,7 @@ def masked_choice(
 TOKENS_AT_ONCE: Final = 256
 
 
-class TextReader(TextTracer):
+class TextReader(TextTracer, Chooser):
     """As `TextTracer`; it also says which word it would say at a place, and lets its attention be changed there."""
 
     pads = False

@@ -11,14 +11,13 @@ from typing import Any, Final, Self
 
 import torch
 from jaxtyping import Float, Int
-from torch import Tensor, nn
+from torch import Tensor
 
-from model.abilities import Abilities
 from model.adapters import library
-from model.adapters.base_reader import BaseReader
+from model.adapters.base_reader import BaseReader, Opened
 from model.adapters.capture import head_edits
 from model.adapters.generate_call import most_steps, write_greedily
-from model.adapters.layout import OUTPUTS, Layout, weights_of
+from model.adapters.layout import OUTPUTS, weights_of
 from model.adapters.library_tokenizer import Encoded, LibraryTokenizer
 from model.errors import InputTextError, said
 from model.input_text import check_not_blank, nothing_seen, too_long
@@ -60,17 +59,8 @@ class TextTracer(BaseReader):
     caches = True
     second = ""
 
-    def __init__(
-        self,
-        model: nn.Module,
-        pieces: LibraryTokenizer,
-        layout: Layout,
-        abilities: Abilities,
-        *,
-        name: str,
-        digest: str,
-    ) -> None:
-        super().__init__(model, layout, abilities, name=name, digest=digest)
+    def __init__(self, opened: Opened, pieces: LibraryTokenizer) -> None:
+        super().__init__(opened)
         begins = (self._stated("forced_bos_token_id"), self._stated("decoder_start_token_id"))
         self.pieces = pieces = pieces.beginning_with(begins)
         self.languages = pieces.languages

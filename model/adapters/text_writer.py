@@ -21,7 +21,7 @@ from model.interruption import Progress, no_progress
 from model.nn.edit_hooks import Edits
 from model.nn.hooks import listen
 from model.nn.masks import pad
-from model.reader import LARGEST_ALPHA
+from model.reader import LARGEST_ALPHA, Writer
 from model.trace.steps import Spread
 from model.trace.trace import Trace
 
@@ -32,7 +32,7 @@ STOPS: Final[Mapping[bool | str, Stop]] = {False: "unlikely", True: "full", "nev
 WRITTEN_TOGETHER: Final = 16
 
 
-class TextWriter(TextReader):
+class TextWriter(TextReader, Writer):
     """A `TextReader` whose model writes; safe to share between threads as well."""
 
     penalty: Penalty = "power"  #: how beam search takes the length of a text into account

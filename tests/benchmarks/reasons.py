@@ -14,6 +14,7 @@ from typing import Any, Final
 import torch
 import transformers
 
+from model.adapters.base_reader import Opened
 from model.adapters.library import OURS
 from model.adapters.library_tokenizer import LibraryTokenizer
 from model.adapters.open_folder import explore
@@ -62,7 +63,7 @@ def _reader(shape: str) -> Reader:
     model: Any = transformers.BertModel(config).eval()
     model.set_attn_implementation(OURS)
     layout, abilities = explore(model)
-    return TextReader(model, LibraryTokenizer(tokenizer), layout, abilities, name=shape, digest=shape)
+    return TextReader(Opened(model, layout, abilities, shape, shape), LibraryTokenizer(tokenizer))
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers,
 from transformers import GenerationConfig
 
 from model.abilities import Kind
+from model.adapters.base_reader import Opened
 from model.adapters.library import OURS
 from model.adapters.library_tokenizer import LibraryTokenizer
 from model.adapters.open_folder import explore
@@ -292,7 +293,7 @@ def writer(model_type: str, **settings: Any) -> TextWriter:
     }
     model.generation_config = GenerationConfig(**{name: value for name, value in values.items() if value is not None})
     layout, abilities = explore(model)
-    return TextWriter(model, LibraryTokenizer(metaspace()), layout, abilities, name=model_type, digest=model_type)
+    return TextWriter(Opened(model, layout, abilities, model_type, model_type), LibraryTokenizer(metaspace()))
 
 
 def random_reader(model_type: str, head: str | None = None) -> TextReader:
@@ -304,7 +305,7 @@ def random_reader(model_type: str, head: str | None = None) -> TextReader:
                 parameter.add_(torch.randn_like(parameter), alpha=0.3)
     model.set_attn_implementation(OURS)
     layout, abilities = explore(model)
-    return TextReader(model, LibraryTokenizer(metaspace()), layout, abilities, name=model_type, digest=model_type)
+    return TextReader(Opened(model, layout, abilities, model_type, model_type), LibraryTokenizer(metaspace()))
 
 
 def refused(folder: Path, words: str) -> None:

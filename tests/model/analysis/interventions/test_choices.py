@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from model import Translator
+from model.adapters.base_reader import Opened
 from model.adapters.library import OURS
 from model.adapters.library_tokenizer import LibraryTokenizer
 from model.adapters.open_folder import explore
@@ -40,7 +41,7 @@ def reader_of(model_type: str) -> TextReader:
     layout, abilities = explore(model)
     pieces = LibraryTokenizer(zoo.wordpiece() if kind == "encoder" else zoo.metaspace())
     made = TextReader if kind == "encoder" else TextWriter
-    return made(model, pieces, layout, abilities, name=model_type, digest=model_type)
+    return made(Opened(model, layout, abilities, model_type, model_type), pieces)
 
 
 @cache
