@@ -2,9 +2,9 @@
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import streamlit as st
 
@@ -39,6 +39,7 @@ MAX_MODELS: Final = 24
 MAX_VOCABULARIES: Final = 8
 #: The share of the machine's memory that loaded models may take.
 MODELS_SHARE: Final = 0.5
+_Said = TypeVar("_Said")
 Stamp = tuple[tuple[str, int, int], ...]
 #: The folder of a model, its files, the device.
 ReaderKey = tuple[str, Stamp, str]
@@ -97,24 +98,26 @@ def reader(choice: ModelChoice) -> "Reader":
 
 def verdict(choice: ModelChoice) -> Message | None:
     """How exactly the chosen model is shown; None of one that Headlight runs itself, whose weights are its own."""
-    try:
-        path = folder(choice)
-        if (path / MANIFEST).is_file():
-            return None
-        known = _VERDICTS.get(str(path))
-        return known[1] if known is not None and known[0] == _stamp(path) else NOT_OPENED
-    except CheckpointError:
-        return None
+    return _asked(choice, lambda path: None if (path / MANIFEST).is_file() else _when_opened(path)[0], None)
 
 
 def offered(choice: ModelChoice) -> Offered:
     """The languages that the chosen model lets one choose; nothing before it was opened."""
+    return _asked(choice, lambda path: _when_opened(path)[1], NOTHING_OFFERED)
+
+
+def _when_opened(path: Path) -> tuple[Message, Offered]:
+    """What was remembered of a folder when it was opened last, as long as its files are the same."""
+    known = _VERDICTS.get(str(path))
+    return known[1:] if known is not None and known[0] == _stamp(path) else (NOT_OPENED, NOTHING_OFFERED)
+
+
+def _asked(choice: ModelChoice, ask: Callable[[Path], _Said], unknown: _Said) -> _Said:
+    """What the chosen model's folder says before anything is loaded; `unknown` where it does not, or there is none."""
     try:
-        path = folder(choice)
-        known = _VERDICTS.get(str(path))
-        return known[2] if known is not None and known[0] == _stamp(path) else NOTHING_OFFERED
+        return ask(folder(choice))
     except CheckpointError:
-        return NOTHING_OFFERED
+        return unknown
 
 
 def _remember_verdict(path: str, stamp: Stamp, verdict: Message, offered: Offered = NOTHING_OFFERED) -> None:
@@ -156,11 +159,7 @@ def reads_chat(choice: ModelChoice) -> bool:
 
 def has_chat_template(choice: ModelChoice) -> bool:
     """Whether the chosen model reads text behind a chat template, before anything is loaded."""
-    try:
-        path = folder(choice)
-        return _has_chat_template(str(path), _stamp(path))
-    except CheckpointError:
-        return False
+    return _asked(choice, lambda path: _has_chat_template(str(path), _stamp(path)), False)
 
 
 def weights_bytes(choice: ModelChoice) -> int:
@@ -226,28 +225,17 @@ def abilities(choice: ModelChoice) -> "Abilities":
 
 def kind(choice: ModelChoice) -> "Kind | None":
     """Which kind of model is chosen, before anything is loaded; None where its folder does not say."""
-    try:
-        return later.inspect_folder.kind_in(folder(choice))
-    except CheckpointError:
-        return None
+    return _asked(choice, later.inspect_folder.kind_in, None)
 
 
 def reads(choice: ModelChoice) -> "SourceKind | None":
     """What the chosen model reads; as `kind`."""
-    try:
-        if choice.reads in sides(choice):
-            return choice.reads
-        return later.inspect_folder.reads_in(folder(choice))
-    except CheckpointError:
-        return None
+    return choice.reads if choice.reads in sides(choice) else _asked(choice, later.inspect_folder.reads_in, None)
 
 
 def sides(choice: ModelChoice) -> "tuple[SourceKind, ...]":
     """What the chosen model reads, one or the other, where it compares pictures with texts; as `kind`."""
-    try:
-        return later.inspect_folder.sides_in(folder(choice))
-    except CheckpointError:
-        return ()
+    return _asked(choice, later.inspect_folder.sides_in, ())
 
 
 def languages(choice: ModelChoice) -> tuple[str, str]:
