@@ -7,11 +7,11 @@ and what reopens the view in Headlight; no date, so the same view gives the same
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from html import escape
 from math import exp
 from typing import TYPE_CHECKING, Final
 
 import streamlit as st
+from markupsafe import Markup
 
 from model.errors import TraceError
 from viz.access import attention, blocks, models, traces
@@ -25,8 +25,9 @@ from viz.pictures.offline import Drawing, Part, all_heads, text_page
 from viz.selection import state
 from viz.selection.choices import ALL_HEADS, Common
 from viz.text import messages, written
-from viz.text.html import Column, literal, table
+from viz.text.html import Column, table
 from viz.text.messages import _, shown
+from viz.text.templates import filled
 from viz.text.written import display_token, file_name, head_name
 from viz.ui import downloads, finding, frame, head_metrics, sentence, token_labels, trace_tables
 from viz.ui.downloads import Offer, show_offer, show_offers
@@ -77,41 +78,25 @@ def view_page(trace: "Trace", view: OpenView, *, checkpoint: str, digest: str) -
     only_opened, focus = weights.nbytes > _MOST_BYTES, any_head(view.site, axes)
     grid = all_heads(weights, rows, keys, view.site_label, opened, only_opened=only_opened, focus=focus)
     drawn = [grid, *(Drawing([part], 1, trace.text) for part in view.over_source)]
-    body = "".join(
-        (
-            "<main>",
-            _heading(
-                view,
-                [
-                    token_labels.rows_said(trace, view.site),
-                    *(() if view.site == written.DECODER else blocks.how_to_read(trace)),
-                ],
-            ),
-            *(f'<div id="picture-{number}"></div>' for number in range(len(drawn))),
-            _decoding(trace) if trace.steps else "",
-            _origin(view, checkpoint, digest),
-            "</main>",
-        )
+    note = _(
+        "Each row is a query token, each column a key token; the lighter, the more weight. Each row sums to 1. Point "
+        "at a cell to see its value."
+    )
+    reading = () if view.site == written.DECODER else blocks.how_to_read(trace)
+    body = filled(
+        "pages/attention/saved.html",
+        view=view,
+        how_to_read=messages.in_a_row([note, token_labels.rows_said(trace, view.site), *reading]),
+        pictures=len(drawn),
+        steps=_decoding(trace) if trace.steps else "",
+        checkpoint=checkpoint,
+        digest=digest,
     )
     page = text_page(_("Headlight: {text}", text=trace.text[:80]), body, _STYLE, drawn)
     return page.encode("utf-8")
 
 
-def _heading(view: OpenView, more: Sequence[str]) -> str:
-    shown = "".join(
-        f'<p class="sentence"><span class="mark" aria-hidden="true">{mark}</span>'
-        f'<span lang="{language}" dir="auto">{literal(" ".join(text.split()))}</span></p>'
-        for mark, language, text in view.lines
-    )
-    note = _(
-        "Each row is a query token, each column a key token; the lighter, the more weight. Each row sums to 1. Point "
-        "at a cell to see its value."
-    )
-    note, title = messages.in_a_row([note, *more]), escape(_("Attention"))
-    return f'<h1>{title}</h1>{shown}<h2>{escape(view.site_label)}</h2><p class="note">{escape(note)}</p>'
-
-
-def _decoding(trace: "Trace") -> str:
+def _decoding(trace: "Trace") -> Markup:
     columns = [
         Column(_("Step"), is_number=True),
         Column(_("Token read")),
@@ -132,20 +117,7 @@ def _decoding(trace: "Trace") -> str:
         )
         for number, (read, step) in enumerate(zip(reads, trace.steps, strict=True), 1)
     ]
-    note = _(
-        "Each row is one step: the token read, the token written after it, its probability, the entropy (0 means "
-        "certain), and the most probable token."
-    )
-    return f'<h2>{escape(_("Decoding steps"))}</h2><p class="note">{escape(note)}</p>' + table(
-        columns, rows, label=_("Decoding steps")
-    )
-
-
-def _origin(view: OpenView, checkpoint: str, digest: str) -> str:
-    facts = ((_("Checkpoint"), checkpoint), (_("Checksum"), digest), (_("In the URL"), f"?{view.query_string}"))
-    listed = "".join(f"<dt>{escape(name)}</dt><dd><code>{literal(value)}</code></dd>" for name, value in facts)
-    note = _("To reopen this view, append the text below to Headlight's URL; the checkpoint must be present.")
-    return f'<h2>{escape(_("Origin"))}</h2><p class="note">{escape(note)}</p><dl>{listed}</dl>'
+    return Markup(table(columns, rows, label=_("Decoding steps")))
 
 
 def files(trace: "Trace") -> None:

@@ -12,7 +12,6 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -27,8 +26,8 @@ from viz.pages.learn.transformer.walk_payload import COMPONENT, Told, WalkPictur
 from viz.pictures import payload
 from viz.pictures.offline import Drawing, Part, text_page
 from viz.text import messages
-from viz.text.html import literal
 from viz.text.messages import _, said, shown
+from viz.text.templates import filled
 from viz.text.written import file_name
 from viz.ui.downloads import show_offer
 
@@ -108,15 +107,8 @@ def page(trace: "Trace", reader: "Reader", place: WalkState, name: str) -> bytes
         name: of pictures that are saved from it.
     """
     (drawing,) = drawings(trace, reader, place, name, [messages.language()])
-    note = _(
-        "Queries, keys, values and weights are kept as float32: what is computed from them is exact. Vectors drawn as "
-        "strips are kept in 7 bits, so their components are given with ≈. Functions that need the model, such "
-        "as switching a head off, are not included."
-    )
-    texts = "".join(f'<p dir="auto">{literal(text)}</p>' for text in (trace.text, trace.translation) if text)
-    body = (
-        f'<h1>{escape(_("The Transformer"))}</h1>{texts}<p class="note">{escape(note)}</p><main id="picture-0"></main>'
-    )
+    texts = [text for text in (trace.text, trace.translation) if text]
+    body = filled("pages/learn/transformer/saved.html", texts=texts)
     return text_page(drawing.alt, body, _STYLE, [drawing]).encode("utf-8")
 
 
