@@ -74,7 +74,8 @@ def player() -> None:
     # A run that another cut short kept what was reported, and did not come to write it to this URL.
     asked = reported if unwritten == (step, layer) else replace(reported, step=step, layer=layer)
     asks = wished(decoding(repeat), key="player")
-    stands = decode_player(decoding(repeat), asked, key="player", name="headlight-film")
+    shown, name = decoding(repeat), "headlight-film"
+    stands = decode_player(shown, asked, key="player", name=name, note="", head_names=((), ()), asks=False)
     if stands is not None:
         st.session_state.reported = (step, layer), stands
         st.query_params.update(step=str(stands.step), layer=str(stands.layer))

@@ -177,7 +177,7 @@ def head_metrics(trace: "Trace", site: str, *, sinks: bool = True) -> Mapping[st
 
 
 def collect_head_metrics(
-    trace: "Trace", site: str, progress: Callable[[int], object], *, sinks: bool = True
+    trace: "Trace", site: str, progress: Callable[[int], object], *, sinks: bool
 ) -> Mapping[str, Float[np.ndarray, "layer head"]]:
     """`head_metrics`, computed; `progress` is sentences of every layer."""
     key_tokens, left_out = trace.axis_tokens(site)[1], () if sinks else trace.sinks(site)
@@ -351,9 +351,7 @@ def tiles_task(trace: "Trace", site: str) -> Task[None]:
     return Task(("tiles", tiles_key(trace, site)), grid.spec.layers, said("layers"), compute, text)
 
 
-def metrics_task(
-    trace: "Trace", site: str, *, sinks: bool = True
-) -> Task[Mapping[str, Float[np.ndarray, "layer head"]]]:
+def metrics_task(trace: "Trace", site: str, *, sinks: bool) -> Task[Mapping[str, Float[np.ndarray, "layer head"]]]:
     """Computes `attention.head_metrics`, layer by layer."""
 
     def compute(progress: Progress) -> Mapping[str, Float[np.ndarray, "layer head"]]:

@@ -63,7 +63,7 @@ class Explained:
 
 
 def explaining_step(
-    reader: "Chooser", trace: "Trace", step: int, against: int | None, seconds: float = 0.0
+    reader: "Chooser", trace: "Trace", step: int, against: int | None, seconds: float
 ) -> Task[Explained]:
     """Every method on the token of a step, from 0, alone or against another; of a sound by spans of so many seconds."""
     return _explaining(reader, later.attribution_choice.choice_at(trace, step, against), seconds)
@@ -71,17 +71,17 @@ def explaining_step(
 
 def explaining(reader: "Chooser", asked: "Question") -> Task[Explained]:
     """Every method on what a model says in A rather than the other token."""
-    return _explaining(reader, later.attribution_choice.TokenChoice(asked.a.place, asked.a.right, asked.a.wrong))
+    return _explaining(reader, later.attribution_choice.TokenChoice(asked.a.place, asked.a.right, asked.a.wrong), 0)
 
 
-def _explaining(reader: "Chooser", choice: "TokenChoice", seconds: float = 0.0) -> Task[Explained]:
+def _explaining(reader: "Chooser", choice: "TokenChoice", seconds: float) -> Task[Explained]:
     def compute(progress: Progress) -> Explained:
         return _explain(later.attribution_methods.choice_run(reader, choice), reader, progress, seconds)
 
     return Task(("attribution", reader.key, choice, seconds), 0, said("runs"), compute)
 
 
-def _explain(run: "ChoiceRun", reader: "Chooser", progress: Progress, seconds: float = 0.0) -> Explained:
+def _explain(run: "ChoiceRun", reader: "Chooser", progress: Progress, seconds: float) -> Explained:
     words, groups = hidden_words(run, seconds)
     found, lacking = {}, {}
     methods = len(later.attribution_methods.METHODS)
@@ -157,7 +157,7 @@ def _of_words(tokens: "Tensor", groups: Sequence[Sequence[int]]) -> Float[np.nda
     return np.array([float(tokens[list(group)].sum()) for group in groups])
 
 
-def hidden_words(run: "ChoiceRun", seconds: float = 0.0) -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]:
+def hidden_words(run: "ChoiceRun", seconds: float) -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]:
     """The words that can be hidden, or spans of a sound, and the positions of their tokens.
 
     Raises a DataError if there is none.

@@ -39,7 +39,7 @@ class TellingCell:
     weight: float  #: of a word of several tokens, the mean of their rows
     written: str  #: the word that the row writes
     looked_at: str  #: what the key is called
-    is_moment: bool = False  #: whether that is seconds of a sound
+    is_moment: bool  #: whether that is seconds of a sound
 
 
 @dataclass(frozen=True)

@@ -65,9 +65,9 @@ def written(writer: "Writer", text: str, progress: Progress = no_progress) -> "T
     return _kept(("written", text, writer.key), lambda: written_trace(session(writer, text, progress)))
 
 
-def written_alone(writer: "Writer", text: str, progress: Progress = no_progress) -> "Trace":
+def written_alone(writer: "Writer", text: str) -> "Trace":
     """The same as `written`, without keeping the session: of a model that stands beside others nobody branches."""
-    return _kept(("written", text, writer.key), lambda: written_trace(_decoded(writer, text, progress)))
+    return _kept(("written", text, writer.key), lambda: written_trace(_decoded(writer, text, no_progress)))
 
 
 def session(writer: "Writer", text: str, progress: Progress = no_progress) -> "Session":
@@ -95,7 +95,7 @@ def written_trace(session: "Session") -> "Trace":
     return session.trace().only_written(session.steps)
 
 
-def extras(reader: "Reader", text: str = "") -> frozenset[str]:
+def extras(reader: "Reader", text: str) -> frozenset[str]:
     """What a run records beside: the heads' real outputs, where the model gives them and the text is not too long."""
     return frozenset({OUTPUTS} if reader.abilities.has("head outputs") and len(text) <= LONGEST_PROVED else ())
 

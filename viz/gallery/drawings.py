@@ -150,7 +150,7 @@ def lines_data(
     keys: Sequence[str],
     layer: int,
     title: str,
-    focus: FocusHead | None = None,
+    focus: FocusHead | None,
 ) -> LinesData:
     """The heads of a layer as lines; `focus` as of `all_heads`."""
     return LinesData(

@@ -212,7 +212,7 @@ def _read_action(text: str) -> Action | None:
     return None
 
 
-def deed(action: Action, vocabulary: Sequence[str], source_tokens: Sequence[str] = ()) -> str:
+def deed(action: Action, vocabulary: Sequence[str], source_tokens: Sequence[str]) -> str:
     """What was done, as the end of a sentence; an id or a key that does not exist is named by its number."""
     match action:
         case Write(token_ids):

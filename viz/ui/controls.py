@@ -339,9 +339,9 @@ def hundredths(value: int) -> str:
     return f"{value / 100:.2f}"
 
 
-def whole_slider(field: str, label: str, low: int, high: int, *, help_text: str) -> None:
-    """A slider over whole numbers."""
-    st.slider(text_shown(label), low, high, help=text_shown(help_text), width=220, **state.bound(field))
+def whole_slider(field: str, label: str, high: int, *, help_text: str) -> None:
+    """A slider over whole numbers from 1."""
+    st.slider(text_shown(label), 1, high, help=text_shown(help_text), width=220, **state.bound(field))
 
 
 def hundredths_slider(field: str, label: str, low: int, high: int, *, help_text: str) -> None:

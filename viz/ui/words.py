@@ -39,7 +39,7 @@ class WordMark:
     #: colour, line: of the line below the word, for CSS.
     colour: str
     line: str
-    doubt: Text = ""  #: why there is a question mark behind it; "" where there is none
+    doubt: Text  #: why there is a question mark behind it; "" where there is none
 
 
 @dataclass(frozen=True, slots=True)

@@ -241,8 +241,8 @@ def lens(names: dict[str, Any], trace: Trace) -> Pairs:
 
 
 def explained(names: dict[str, Any], trace: Trace) -> Pairs:
-    task = attribution.explaining_step(reader(), trace, state.current().common.step, None)
-    shown, (_, groups) = in_this_thread(task), attribution.hidden_words(names["run"])
+    task = attribution.explaining_step(reader(), trace, state.current().common.step, None, 0)
+    shown, (_, groups) = in_this_thread(task), attribution.hidden_words(names["run"], 0)
     assert names["scores"]
     return [
         ([float(found[list(group)].sum()) for group in groups], shown.scores[method])
@@ -267,10 +267,8 @@ def moved(names: dict[str, Any]) -> Pairs:
 def rows_alone(names: dict[str, Any]) -> Pairs:
     shown = []
     for text, rows in names["sides"]:
-        trace = traces.trace(reader(), text)
-        shown.append(
-            coreference_data.opened_row(trace, reader(), None, *at()[:2], rows, measure="weights", whole_words=True)
-        )
+        asked = (traces.trace(reader(), text), reader(), None, *at()[:2], rows)
+        shown.append(coreference_data.opened_row(*asked, measure="weights", whole_words=True, sinks=True))
     return [(found, each.values) for found, each in zip(names["rows"], shown, strict=True)]
 
 

@@ -43,6 +43,8 @@ WAYS: Final = (
     {"special": "False"}, {"site": "decoder.self"}, {"site": "decoder.cross", "drawn": "Lines"},
 )  # fmt: skip
 NO_NUMBER: Final = re.compile(r"(?<!\w)(?:nan|inf|infinity)(?!\w)", re.IGNORECASE)
+#: A layer or a head other than the first.
+NO_SUCH_HEAD: Final = re.compile(r"\b(?:L|H|[Ll]ayer |[Hh]ead )(?!1(?!\d))[-−]?\d")
 
 
 @pytest.fixture(scope="module")
@@ -80,14 +82,25 @@ def without_numbers(value: Any) -> Iterator[str]:
         yield value
 
 
+def names_other_rows(axis: Any) -> bool:
+    """Whether each row, or column, of an axis has a name and the axis does not end half a row beyond the outermost."""
+    if not isinstance(axis, dict) or "range" not in axis or axis.get("type") == "log":
+        return False
+    named = axis.get("tickvals") or []
+    return named != [] and named == list(range(len(named))) and sorted(axis["range"]) != [-0.5, len(named) - 0.5]
+
+
 def check(app: AppTest) -> None:
-    """It shows something, and nothing that is no number."""
+    """It shows something, and nothing that is no number or no head."""
     shown = [*app.caption, *app.markdown, *app.html, *app.info, *app.warning]
     said = [unescape(re.sub("<style.*?</style>|<[^>]*>", " ", str(one.value), flags=re.DOTALL)) for one in shown]
     assert not [text for text in said if NO_NUMBER.search(text)]
     drawn, components = charts(app), app.get("bidi_component")
     assert not list(without_numbers(drawn))
     assert all(chart["data"] for chart in drawn)
+    assert [axis for chart in drawn for axis in chart["layout"].values() if names_other_rows(axis)] == []
+    read = [*said, *(chart.proto.alt for chart in app.get("plotly_chart"))]
+    assert [text for text in read if NO_SUCH_HEAD.search(text)] == [], "one layer and one head are counted from 1"
     for component in components:
         header, arrays = unpack(component.proto.bytes)
         assert not NO_NUMBER.search(json.dumps(header)), component.proto.component_name

@@ -58,7 +58,7 @@ WEIGHTS = np.array([[0.7, 0.1, 0.1, 0.1], [0.0, 1.0, 0.0, 0.0], [0.25, 0.25, 0.2
 
 
 def rows_of(weights: np.ndarray, keys: Sequence[str] = KEYS) -> go.Figure:
-    return head_rows(weights, keys, names=NAMES)
+    return head_rows(weights, keys, number="weight", top=1.0, names=NAMES, marked=None)
 
 
 def test_head_rows_hold_the_exact_weights_of_each_head_with_their_tokens() -> None:
@@ -102,7 +102,7 @@ def test_difference_is_second_minus_first_and_its_heatmap_centred_on_zero() -> N
     first = np.array([[0.4, 0.6]], np.float32)
     second = np.array([[0.1, 0.7, 0.2]], np.float32)
     np.testing.assert_allclose(row_difference(first, second, alignment), [[0.3, -0.4]], atol=1e-6)
-    figure = difference_heatmap(np.array([[0.3, -0.5]], np.float32), ["a", "b"], ["L1 H1"])
+    figure = difference_heatmap(np.array([[0.3, -0.5]], np.float32), ["a", "b"], ["L1 H1"], bound=0.1)
     assert heatmap_of(figure).zmin == -0.5
     assert heatmap_of(figure).zmax == 0.5
 

@@ -88,7 +88,7 @@ class _Box:
 
 
 def name_places(
-    positions: Float[np.ndarray, "point 2"], names: Sequence[str], *, first: int | None = None
+    positions: Float[np.ndarray, "point 2"], names: Sequence[str], *, first: int | None
 ) -> list[str | None]:
     """Where each name is written, of plotly's eight places around a point; None where all of them are taken, or for "".
 
@@ -117,12 +117,12 @@ def _name_box(point: Sequence[float], name: str, across: int, up: int) -> _Box:
     return _Box(x - half, low, x + half, low + _LINE)
 
 
-def outermost(positions: Float[np.ndarray, "point 2"], count: int = FEW) -> set[int]:
-    """The points at both ends of each axis, so many of each; of equal ones the first."""
+def outermost(positions: Float[np.ndarray, "point 2"]) -> set[int]:
+    """The points at both ends of each axis, `FEW` of each; of equal ones the first."""
     found: set[int] = set()
     for numbers in positions.T:
-        found.update(np.argsort(-numbers, kind="stable")[:count].tolist())
-        found.update(np.argsort(numbers, kind="stable")[:count].tolist())
+        found.update(np.argsort(-numbers, kind="stable")[:FEW].tolist())
+        found.update(np.argsort(numbers, kind="stable")[:FEW].tolist())
     return found
 
 

@@ -58,14 +58,12 @@ def show(atlas: "Atlas", view: View) -> None:
     _strongest(atlas, view, layer, head)
 
 
-def nearest(
-    distances: Float[np.ndarray, "layer_head layer_head"], count: int = NEAREST
-) -> Int[np.ndarray, "layer_head rank"]:
+def nearest(distances: Float[np.ndarray, "layer_head layer_head"]) -> Int[np.ndarray, "layer_head rank"]:
     """For each head the heads nearest to it, the nearest first; of equally near ones the first. NaN: no such head."""
     apart = np.nan_to_num(np.array(distances, dtype=np.float64), nan=np.inf)
     np.fill_diagonal(apart, np.inf)
     heads = int((~np.isnan(np.diag(distances))).sum())
-    order: np.ndarray = np.argsort(apart, axis=1, kind="stable")[:, : min(count, heads - 1)]
+    order: np.ndarray = np.argsort(apart, axis=1, kind="stable")[:, : min(NEAREST, heads - 1)]
     return order
 
 

@@ -229,7 +229,7 @@ def every_head_map(
     return figure
 
 
-def form_bars(probabilities: Mapping[str, float], written: str, places: Sequence[Place] = ()) -> go.Figure:
+def form_bars(probabilities: Mapping[str, float], written: str, places: Sequence[Place]) -> go.Figure:
     """How probable each German pronoun is at one step; the one that is written, at `places`, is dark and says so."""
     forms = list(probabilities)
     plain = [escape(form, quote=False) for form in forms]
@@ -279,7 +279,7 @@ def mark_columns(figure: go.Figure, columns: Sequence[int], *, rows: int, colour
 
 
 def group_map(
-    groups: Mapping[str, Float[np.ndarray, "layer head"]], names: Sequence[str], heads: Sequence[charts.Head] = ()
+    groups: Mapping[str, Float[np.ndarray, "layer head"]], names: Sequence[str], heads: Sequence[charts.Head]
 ) -> go.Figure:
     """Accuracy in each group of sentences: a row a group, a column a head."""
     values = np.stack([of_group.ravel() for of_group in groups.values()])

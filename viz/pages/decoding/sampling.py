@@ -180,7 +180,7 @@ def _settings(vocab_size: int, slot: DeltaGenerator | None) -> None:
         return
     with slot:
         help_text = _("How many translations are sampled; the first ones stay the same when the number grows.")
-        controls.whole_slider("num_samples", _("Samples"), 1, MAX_SAMPLES, help_text=help_text)
+        controls.whole_slider("num_samples", _("Samples"), MAX_SAMPLES, help_text=help_text)
         help_text = _("Values below 1 sharpen the distribution, values above 1 flatten it.")
         controls.hundredths_slider(
             "temperature", _("Temperature"), LEAST_TEMPERATURE, MOST_TEMPERATURE, help_text=help_text
@@ -309,7 +309,7 @@ def _legend() -> str:
     )
 
 
-def sample_cards(cards: Sequence[Card], *, language: str = "") -> None:
+def sample_cards(cards: Sequence[Card], *, language: str) -> None:
     """Show the cards in order; `language` is the HTML code of their texts, "" if unknown."""
     grid = st.container(key="samples").grid(min_column_width=300, border=True)
     for number, card in enumerate(cards):

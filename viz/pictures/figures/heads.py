@@ -60,7 +60,7 @@ def signed_scale(title: str, values: NDArray[np.generic], *, floor: float) -> Sc
     return Scale(title, theme.DIVERGING, -bound, bound, labels)
 
 
-def height_for(rows: int, labels: Sequence[str] = ()) -> int:
+def height_for(rows: int, labels: Sequence[str]) -> int:
     """Pixels for so many rows and the labels above their columns."""
     above = 30 + 8 * min(14, max((len(label) for label in labels), default=0))
     return min(MAX_HEIGHT, max(rows, LEAST_ROWS) * ROW_HEIGHT + above)
@@ -114,10 +114,10 @@ def head_rows(
     rows: Float[np.ndarray, "head key"],
     key_tokens: Sequence[str],
     *,
-    number: str = said("weight"),
-    top: float = 1.0,
+    number: str,
+    top: float,
     names: Sequence[str],
-    marked: int | None = None,
+    marked: int | None,
 ) -> go.Figure:
     """One query token's row in every head of a layer: a head a row, by these names; the marked one is framed.
 
@@ -233,11 +233,7 @@ def row_difference(
 
 
 def difference_heatmap(
-    difference: Float[np.ndarray, "head pair"],
-    tokens: Sequence[str],
-    names: Sequence[str],
-    *,
-    bound: float = DIFFERENCE_FLOOR,
+    difference: Float[np.ndarray, "head pair"], tokens: Sequence[str], names: Sequence[str], *, bound: float
 ) -> go.Figure:
     """Per head and shared token: warm where the second sentence gives it more weight, cold where the first does.
 

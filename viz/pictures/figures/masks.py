@@ -39,11 +39,7 @@ def reasons(
 
 
 def mask_heatmap(
-    codes: UInt8[np.ndarray, "query key"],
-    query_tokens: Sequence[str],
-    key_tokens: Sequence[str],
-    *,
-    rows_write: bool = False,
+    codes: UInt8[np.ndarray, "query key"], query_tokens: Sequence[str], key_tokens: Sequence[str], *, rows_write: bool
 ) -> go.Figure:
     """One mask, queries as rows and keys as columns, a colour for each of `STATES`.
 

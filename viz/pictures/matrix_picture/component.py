@@ -99,7 +99,7 @@ class MatrixData:
     #: row_name, column_name: what rows and columns are, in a saved picture.
     row_name: Annotated[str, LOCAL] = ""
     column_name: Annotated[str, LOCAL] = ""
-    file_name: str = "matrix"  #: of saved pictures, without their ending
+    file_name: str  #: of saved pictures, without their ending
     #: the rows and columns of a block; those at the ends may be smaller. No number is then below 0.
     block: Annotated[tuple[int, int], LOCAL] = (1, 1)
     address: Annotated[str, LOCAL] = ""  #: under which `tile_server` offers tiles of a matrix that is pooled

@@ -81,7 +81,7 @@ class _Covered:
                 await self._send({**message, "body": body})
 
 
-def covered(document: bytes, *, is_first: bool, picture: first_picture.Markup | None = None) -> bytes:
+def covered(document: bytes, *, is_first: bool, picture: first_picture.Markup | None) -> bytes:
     """Streamlit's document with our pages' style sheet, the cover and what is fetched ahead; any other as it is.
 
     `picture`: what it has of the first page's pictures.

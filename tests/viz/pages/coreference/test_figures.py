@@ -55,6 +55,24 @@ def heads_of(layers: int, heads: int) -> list[HeadName]:
     return [HeadName(ENCODER, *cell) for cell in np.ndindex(layers, heads)]
 
 
+def test_each_further_row_makes_a_map_as_much_higher_as_the_one_before_and_can_be_read() -> None:
+    def heights(rows: int) -> list[int]:
+        """Of every map, with so many rows of three columns."""
+        values, heads = np.full((rows, 3), 0.25), heads_of(rows, 3)
+        names = [f"L{head.layer + 1} H{head.head + 1}" for head in heads]
+        moved = figures.movement_map(
+            values, np.full((rows, 3, 2, 2), 0.5), names, site=ENCODER, number="weight", averaged=False, opened=(1, 2),
+            bound=0.5,
+        )  # fmt: skip
+        every = every_head_map(values.ravel(), heads, title="change", bound=1.5)
+        groups = figures.group_map({str(row): values[row : row + 1] for row in range(rows)}, names[:3], heads[:3])
+        forms = figures.form_bars(dict.fromkeys(map(str, range(rows)), 0.25), "0", [])
+        return [figure.layout.height for figure in (moved, every, groups, forms)]
+
+    for before, at, after in zip(heights(18), heights(19), heights(20), strict=True):
+        assert after - at == at - before >= 16
+
+
 def test_the_nearer_two_heads_are_the_lighter_and_a_click_on_a_cell_means_its_heads() -> None:
     distances = np.array([[0.0, 0.2, 0.8, 0.4], [0.3, 0.1, 0.6, 0.5]])
     first, second = heads_of(2, 1), heads_of(2, 2)

@@ -141,7 +141,7 @@ def sent(data: PlayerData, asked: PlayerState = AT_0) -> tuple[dict[str, Any], l
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(st, "session_state", {})
         shown = caught(patch)
-        decode_player(data, asked, key="player", name="film")
+        decode_player(data, asked, key="player", name="film", note="", head_names=((), ()), asks=False)
     return shown[0].header, [zlib.decompress(array.tobytes()) for array in shown[0].arrays]
 
 

@@ -26,7 +26,7 @@ class GivenRecording:
     """A sound, and when its words are spoken, as far as a person says it."""
 
     given_file: str  #: as the selection names it
-    words: "tuple[WordTime, ...]" = ()
+    words: "tuple[WordTime, ...]"
 
     @property
     def name(self) -> str:

@@ -169,14 +169,7 @@ def _forget_addresses() -> None:
 
 
 def bertviz_page(
-    trace: "Trace",
-    site: str,
-    view: str,
-    *,
-    layer: int,
-    heads: Sequence[int] = (),
-    dark: bool,
-    saved_as: PictureFormat = "PNG",
+    trace: "Trace", site: str, view: str, *, layer: int, heads: Sequence[int] = (), dark: bool, saved_as: PictureFormat
 ) -> str:
     """One of bertviz's views of one attention of `trace`, self-contained, for `st.iframe`.
 

@@ -70,7 +70,7 @@ class PictureData:
     row_tokens: Tokens  #: one a row
     rows: FocusAxis  #: the tokens that rows stand for
     rows_write: bool = False  #: whether a row is named by what it reads and what it writes
-    is_self: bool = True  #: whether rows are the same tokens as columns
+    is_self: bool  #: whether rows are the same tokens as columns
     shows_special: bool = True  #: whether what has no place in the picture is shown beside it
     number: str  #: what one of them is called
     title: str  #: stands above, and on hover
@@ -79,7 +79,7 @@ class PictureData:
     stops: tuple[str, ...] = theme.SEQUENTIAL
     query_colour: str = theme.ORANGE
     area_colour: str = theme.BLUE
-    area: Annotated[tuple[int, ...] | None, CHOSEN] = None  #: the rectangle that is drawn: left, top, right, bottom
+    area: Annotated[tuple[int, ...] | None, CHOSEN]  #: the rectangle that is drawn: left, top, right, bottom
 
     def __post_init__(self) -> None:
         assert self.values.shape in ((len(self.row_tokens), len(self.tokens)), (1, len(self.tokens))), "a row each"

@@ -59,7 +59,7 @@ class SoundData:
     ticks: tuple[float, ...] = theme.SQRT_TICKS
     sound_colour: str = theme.ORANGE
     token_colour: str = theme.BLUE
-    kept: Annotated[int | None, CHOSEN] = None  #: the row that is kept
+    kept: Annotated[int | None, CHOSEN]  #: the row that is kept
 
     def __post_init__(self) -> None:
         assert len(self.weights) == len(self.after) == len(self.row_tokens), "a name and a rest for each row"

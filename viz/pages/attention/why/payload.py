@@ -31,7 +31,7 @@ class Tint:
     token: int
     share: float
     trail: str
-    test: str = ""
+    test: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Run:
 class Test:
     """What is left without a bar or a word."""
 
-    refused: Text = ""  #: why it cannot be tested
+    refused: Text  #: why it cannot be tested
     predicted: float | None = None  #: the score as its share has it; None until it is computed
     product: float | None = None  #: by one product
     run: Run | None = None  #: by a run; None until somebody asks for it

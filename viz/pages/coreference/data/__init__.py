@@ -310,7 +310,7 @@ def opened_row(
     *,
     measure: Measure,
     whole_words: bool,
-    sinks: bool = True,
+    sinks: bool,
 ) -> Row:
     """The mean of these rows in a layer, over tokens or whole words, with sinks or without, with the columns of the
     case's three spans, and what sinks hold.

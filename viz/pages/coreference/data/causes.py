@@ -103,9 +103,9 @@ class Removal:
     effect: "RemovalEffect"  #: on the choices
     #: of one question of a translator of ours, what it writes in each text with every head and without these, word by
     #: word.
-    written: "tuple[tuple[WordSpan, ...], ...]" = ()
+    written: "tuple[tuple[WordSpan, ...], ...]"
     #: of one question, the likeliest tokens in each text with every head and without these, with their probabilities.
-    likeliest: tuple[tuple[tuple[tuple[str, float], ...], tuple[tuple[str, float], ...]], ...] = ()
+    likeliest: tuple[tuple[tuple[tuple[str, float], ...], tuple[tuple[str, float], ...]], ...]
 
 
 def removal(

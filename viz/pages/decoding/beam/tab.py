@@ -225,7 +225,7 @@ def _settings() -> None:
     controls.settle("length_penalty", 0, MAX_PENALTY, said("Length penalty"), controls.hundredths)
     with st.container(horizontal=True, gap="medium"):
         controls.whole_slider(
-            "beam_size", _("Beam width"), 1, MAX_WIDTH, help_text=_("Number of hypotheses kept; 1 is greedy decoding.")
+            "beam_size", _("Beam width"), MAX_WIDTH, help_text=_("Number of hypotheses kept; 1 is greedy decoding.")
         )
         controls.hundredths_slider(
             "length_penalty",

@@ -134,13 +134,11 @@ def finished_before(step: int, count: int) -> Message:
     return said(message, number=step + 1, count=count)
 
 
-def finished(
-    sessions: Sessions, writer: Writer, text: str, path: Path, progress: traces.Progress = traces.no_progress
-) -> Session:
+def finished(sessions: Sessions, writer: Writer, text: str, path: Path) -> Session:
     """Return the finished session of a branch, which must not be stepped. Raises what `begin` raises."""
     if not path:
-        return traces.session(writer, text, progress)
-    return _grown(sessions, writer, text, path, progress).session
+        return traces.session(writer, text)
+    return _grown(sessions, writer, text, path, traces.no_progress).session
 
 
 def _grown(sessions: Sessions, writer: Writer, text: str, path: Path, progress: traces.Progress) -> _Grown:

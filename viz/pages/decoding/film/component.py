@@ -268,14 +268,7 @@ def wished(data: PlayerData, *, key: str) -> Wished | None:
 
 
 def decode_player(
-    data: PlayerData,
-    state: PlayerState,
-    *,
-    key: str,
-    name: str,
-    note: str = "",
-    head_names: HeadNames = ((), ()),
-    asks: bool = False,
+    data: PlayerData, state: PlayerState, *, key: str, name: str, note: str, head_names: HeadNames, asks: bool
 ) -> PlayerState | None:
     """Show a decoding; return the player's state once a person has changed it. What they wish says `wished`.
 

@@ -37,8 +37,8 @@ class FilmState:
     """Which of the frames that were sent is shown (`step`), and the open head; all count from 0."""
 
     step: int
-    layer: int = 0
-    head: int = 0
+    layer: int
+    head: int
 
 
 #: The most weights that are sent: of more, only some frames are; a frame that has more itself is not shown.

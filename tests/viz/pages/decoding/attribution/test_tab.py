@@ -36,7 +36,7 @@ def trace(chosen: Selection) -> Trace:
 
 @pytest.fixture
 def explained(chosen: Selection, trace: Trace) -> Explained:
-    task = attribution.explaining_step(models.translator(chosen.model), trace, STEP, None)
+    task = attribution.explaining_step(models.translator(chosen.model), trace, STEP, None, 0)
     return task.compute(Progress(0, "runs"))
 
 
