@@ -6,8 +6,10 @@ from io import BytesIO
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 import soundfile
+import streamlit as st
 from PIL import Image
 
 from model import Translator
@@ -66,6 +68,25 @@ def test_how_much_is_to_be_loaded_is_known_until_it_is(
     models.translator(selection.model)
     assert models.bytes_to_load(selection.model) == 0
     assert models.bytes_to_load(selection.changed(checkpoint="gone").model) == 0
+
+
+@pytest.mark.parametrize("lacking", [0, 1])
+def test_models_that_take_more_than_half_of_the_memory_are_let_go_the_oldest_first(
+    tiny_checkpoints: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lacking: int
+) -> None:
+    monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
+    names = [shutil.copytree(tiny_checkpoints / "en-de", tmp_path / name).name for name in ("a", "b", "c")]
+    choices = [ModelChoice(name, device="cpu") for name in names]
+    # It takes more in memory than on disk.
+    taken = models.reader(choices[0]).num_bytes
+    memory = psutil.virtual_memory()._replace(total=2 * (3 * taken - lacking))
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: memory)
+    st.cache_resource.clear()
+    for choice in (*choices[:2], choices[0], choices[2]):
+        models.reader(choice)
+    # Half of the memory holds three of them, or one byte less; the first was used after the second.
+    assert [models.bytes_to_load(choice) == 0 for choice in choices] == [True, not lacking, True]
+    st.cache_resource.clear()
 
 
 def test_what_was_learned_of_a_model_when_it_was_opened_holds_until_its_files_change(
