@@ -40,7 +40,7 @@ class FoundPart:
 
 
 def find_parts(
-    layer: LayerCall, kinds: Sequence[Kind], dtype: torch.dtype, like: Sequence[FoundPart] = ()
+    layer: LayerCall, kinds: Sequence[Kind], dtype: torch.dtype, like: Sequence[FoundPart]
 ) -> list[FoundPart] | None:
     """The additions of a layer, one for each of its sub-layers; None if no vectors add up to what it puts out.
 

@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from types import MappingProxyType
 from typing import Any, Final, Literal
 
 import torch
@@ -306,7 +305,7 @@ def load_weights(
     implementation: str,
     dtype: torch.dtype,
     generation: Any,
-    placed: Mapping[str, Any] = MappingProxyType({}),
+    placed: Mapping[str, Any],
     *,
     name: str,
 ) -> tuple[nn.Module, Loading]:

@@ -406,7 +406,7 @@ def _from_bytes(piece: str, spelling: Spelling) -> str:
 
 
 @cache
-def _bytes_of_signs(spelling: Spelling = "bytes") -> dict[str, int]:
+def _bytes_of_signs(spelling: Spelling) -> dict[str, int]:
     """The byte of each sign: of raw bytes its number, of others as in GPT-2's byte-level vocabulary (Radford et al.
     2019, encoder.py), whose signs are printable.
     """

@@ -29,7 +29,7 @@ _SEAL: Final = "seal.json"
 
 
 @contextmanager
-def readable_folder(path: Path, cache: Path | None = None) -> Iterator[Folder]:
+def readable_folder(path: Path, cache: Path | None) -> Iterator[Folder]:
     """A folder, or a GGUF file, checked, with safetensors for as long as the block lasts, whatever its weights are.
 
     What a few GGUF files held is kept in the folder `cache`, if there is one. Raises a CheckpointError as

@@ -146,7 +146,7 @@ LARGEST_FILE: Final = 1 << 42
 _ENCODINGS: Final = {"PLAIN", "PLAIN_DICTIONARY", "RLE", "RLE_DICTIONARY", "BIT_PACKED"}
 
 
-def read_columns(path: Path, columns: Columns = UNNAMED) -> Iterator[tuple[int, list[str]]]:
+def read_columns(path: Path, columns: Columns) -> Iterator[tuple[int, list[str]]]:
     """The number, from 1, of each row that is not blank, with its text and its translation if the table has any.
 
     Of text without headings a row is all its columns. Raises a DataError if the file cannot be read or has no such

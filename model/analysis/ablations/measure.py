@@ -60,7 +60,7 @@ Progress = Callable[[str], object]
 
 
 def measure_runs(
-    runs: Path, dev: Mapping[str, Sequence[Pair]], device: torch.device, progress: Progress = lambda done: None
+    runs: Path, dev: Mapping[str, Sequence[Pair]], device: torch.device, progress: Progress
 ) -> AblationResults:
     """Score every finished run below a folder, and time a few training steps of each preset that has one.
 

@@ -13,7 +13,6 @@ import torch
 from model.analysis.corpus import OWN_CORPUS, read_text
 from model.decoding.search import greedy_search
 from model.errors import TraceError
-from model.interruption import Progress, no_progress
 from model.sequence_translator import SequenceTranslator
 from model.trace.axes import whole_words
 from model.trace.trace import Trace
@@ -83,10 +82,10 @@ def try_backwards(translator: SequenceTranslator, trace: Trace) -> bool:
 
 
 @torch.inference_mode()
-def count_stunted(translator: SequenceTranslator, progress: Progress = no_progress) -> int:
+def count_stunted(translator: SequenceTranslator) -> int:
     """Of `OTHERS` sentences of our own corpus, how many become at most `FEW_WORDS` different words."""
     texts = [sentence.text for sentence in read_text(OWN_CORPUS, OTHERS)]
-    written = translator.translate_all(texts, progress=progress)
+    written = translator.translate_all(texts)
     return sum(len(set(_words(translation))) <= FEW_WORDS for translation in written)
 
 

@@ -16,7 +16,7 @@
    is unusual; else the tokens that it likes, whoever asks.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Final, Literal
@@ -159,10 +159,8 @@ class HeadDescription:
         return self.rest.value >= MOST
 
 
-def describe_heads(
-    measured: Measured, jobs: Mapping[HeadName, HeadJob] | None = None
-) -> dict[HeadName, HeadDescription]:
-    """Every head of a model whose weights are numbers. `jobs`: what an atlas has measured of some."""
+def describe_heads(measured: Measured) -> dict[HeadName, HeadDescription]:
+    """Every head of a model whose weights are numbers."""
     found: dict[HeadName, HeadDescription] = {}
     for site in measured.heads:
         sums, names = measured.sites[site], measured.names(site)
@@ -170,10 +168,9 @@ def describe_heads(
         if not len(finite):
             continue
         table = _Describing(sums.of_heads(finite), site, writes=site != ENCODER and CROSS in measured.heads)
-        known = _jobs_on_random_tokens(measured, site) | dict(jobs or {})
+        known = _jobs_on_random_tokens(measured, site)
         for number, head in enumerate(names[place] for place in finite.tolist()):
-            job = known.get(head)
-            found[head] = table.describe(number, head, job if job is not None and job.metric in OWN_JOBS else None)
+            found[head] = table.describe(number, head, known.get(head))
     return found
 
 

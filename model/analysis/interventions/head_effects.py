@@ -202,7 +202,7 @@ def heads_off(writer: Writer, heads: Collection[HeadName], replacement: Replacem
         yield
 
 
-def off_edits(heads: Collection[HeadName], replacement: Replacement | None = None) -> dict[str, Edit]:
+def off_edits(heads: Collection[HeadName], replacement: Replacement | None) -> dict[str, Edit]:
     """What switches these heads off, by hook."""
     off: dict[SiteAndLayer, list[int]] = {}
     for site, layer, head in sorted(heads):

@@ -42,7 +42,7 @@ def translate_without(
     return written
 
 
-def score_without(writer: Writer, offs: Sequence[PartOff], progress: Progress = no_progress) -> tuple[PartScore, ...]:
+def score_without(writer: Writer, offs: Sequence[PartOff], progress: Progress) -> tuple[PartScore, ...]:
     """Translate our own corpus whole and without each of the parts, and compare. Progress and errors as above."""
     texts = [sentence.text for sentence in read_text(OWN_CORPUS)]
     whole = translate_without(writer, texts, None, progress)

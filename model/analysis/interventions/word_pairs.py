@@ -123,7 +123,7 @@ def own_pair(reader: Chooser, a: str, b: str = "", written: Sequence[int] = ()) 
 
 
 @torch.inference_mode()
-def said_at(reader: Chooser, a: TokenPlace, b: TokenPlace, written: int | None = None) -> tuple[int, int]:
+def said_at(reader: Chooser, a: TokenPlace, b: TokenPlace, written: int | None) -> tuple[int, int]:
     """What a model says at a place, or what was written there, and in its stead at another one, as `own_pair` says."""
     first, second = (reader.place_logits(place)[0] for place in (a, b))
     # Where an answer begins is a token of the text: both choices must be in both texts.

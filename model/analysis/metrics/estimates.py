@@ -131,7 +131,7 @@ def bootstrap_median(values: Float[Tensor, "row *metric"], groups: Sequence[str]
 
 
 def bootstrap_median_gain(
-    before: Float[Tensor, "row *metric"], after: Float[Tensor, "row *metric"], groups: Sequence[str] = ()
+    before: Float[Tensor, "row *metric"], after: Float[Tensor, "row *metric"], groups: Sequence[str]
 ) -> Estimate:
     """By how much the median of `after` is below that of `before`, of the same rows; else as `bootstrap_median`."""
     (value, drawn), (after_value, after_drawn) = _medians(before, groups), _medians(after, groups)

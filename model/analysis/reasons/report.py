@@ -41,7 +41,7 @@ SENTENCES: Final[Mapping[str, str]] = {
 }
 
 
-def reasons_report(name: str, found: ReasonsOverSet, example: tuple[TwinPair, ReasonsOverSet] | None = None) -> str:
+def reasons_report(name: str, found: ReasonsOverSet, example: tuple[TwinPair, ReasonsOverSet] | None) -> str:
     """What `python -m model reasons` prints; `example`: a pair that is told beside the set."""
     counted, query = found.followed, "each pair's most telling cell"
     if found.head is not None:
