@@ -1,5 +1,6 @@
 """A text read as a chat: the library's own tokens, whose each is; templates of unknown origin run under limits."""
 
+import json
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -21,6 +22,7 @@ from model.adapters.chat_template import (
     spans_of,
 )
 from model.adapters.chat_template_process import texts_of
+from model.adapters.inspect_folder import has_chat_template
 from model.adapters.limited_process import answer_of
 from model.analysis.coreference.pronoun_rows import pronoun_link
 from model.errors import InputTextError
@@ -281,6 +283,31 @@ def test_a_model_without_a_template_or_another_kind_is_refused(opened: Callable[
         as_chat(opened("gpt2"))
     with pytest.raises(InputTextError, match="decoder-only"):
         as_chat(opened("bert"))
+
+
+@pytest.mark.parametrize(
+    ("architecture", "settings", "has_file", "expected"),
+    [
+        ("LlamaForCausalLM", '{"chat_template": "{{ messages }}"}', False, True),
+        ("LlamaForCausalLM", "{}", True, True),
+        ("LlamaForCausalLM", None, True, True),
+        ("LlamaForCausalLM", "{}", False, False),
+        ("LlamaForCausalLM", '{"chat_template": null}', False, False),
+        ("LlamaForCausalLM", '{"chat_template": ', False, False),
+        ("LlamaForCausalLM", None, False, False),
+        ("LlamaModel", "{}", True, False),
+    ],
+)
+def test_a_folder_says_before_it_is_opened_whether_its_decoder_chats(
+    tmp_path: Path, architecture: str, settings: str | None, has_file: bool, expected: bool
+) -> None:
+    config = {"model_type": "llama", "architectures": [architecture]}
+    (tmp_path / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    if settings is not None:
+        (tmp_path / "tokenizer_config.json").write_text(settings, encoding="utf-8")
+    if has_file:
+        (tmp_path / "chat_template.jinja").write_text("{{ messages }}", encoding="utf-8")
+    assert has_chat_template(tmp_path) == expected
 
 
 def test_the_template_named_default_is_taken_and_a_file_goes_before_settings(tmp_path: Path) -> None:

@@ -265,6 +265,29 @@ def test_a_range_is_said_only_where_it_is_above_an_even_look() -> None:
     assert [each.is_sure for each in sure] == [True, False, False, False]
 
 
+def test_a_rule_is_common_or_followed_less_by_what_the_other_heads_do(
+    described: dict[str, list[HeadDescription]],
+) -> None:
+    told = described[ENCODER][0]
+    assert told.kind == "rule"
+    assert told.main is not None
+
+    def among(heads: int, rank: int, value: float, middle: float) -> HeadDescription:
+        assert told.main is not None
+        return replace(told, main=replace(told.main, heads=heads, rank=rank, value=value, middle=middle))
+
+    common, of_few = among(100, 50, 0.5, 0.5), among(100, 5, 0.5, 0.5)
+    beyond, below, hardly_below = among(100, 50, 0.9, 0.2), among(100, 80, 0.3, 0.6), among(100, 80, 0.58, 0.6)
+    two = among(2, 2, 0.3, 0.6)
+    found = [(each.is_common, each.is_less) for each in (common, of_few, beyond, below, hardly_below, two)]
+    assert found == [(True, False), (False, False), (False, False), (False, True), (True, False), (False, False)]
+    # Of what is no rule neither is said.
+    assert not replace(common, kind="mixed").is_common
+    assert not replace(below, kind="mixed").is_less
+    assert replace(told, sinks=(".", ",")).sinks_are_marks
+    assert not replace(told, sinks=(".", "Tom")).sinks_are_marks
+
+
 def test_two_or_three_heads_are_not_many_or_most(measured: Measured) -> None:
     few = measured.sites[ENCODER].of_heads(np.array([2, 2, 0]))
     found = describe_heads(replace(measured, heads={ENCODER: (3,)}, sites={ENCODER: few}))

@@ -29,6 +29,16 @@ def test_neighbours_are_ranked_by_torchs_cosine_without_the_token_itself(transla
     torch.testing.assert_close(torch.tensor([one.cosine for one in found]), best.values)
 
 
+def test_a_word_is_found_as_the_piece_that_begins_a_word_if_there_is_one(translator: Translator) -> None:
+    space = embedding_space(translator)
+    for token in space.tokens:
+        begins = f"▁{token}"
+        assert space.find(token) == (
+            space.tokens.index(begins) if begins in space.tokens else space.tokens.index(token)
+        )
+    assert space.find("no such piece") is None
+
+
 def test_separate_embeddings_are_those_of_their_stack(translator: Translator) -> None:
     torch.manual_seed(1)
     model = Transformer(replace(translator.config, share_embeddings=False))

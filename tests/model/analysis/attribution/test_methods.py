@@ -20,12 +20,17 @@ from model.analysis.attribution import methods
 from model.analysis.attribution.choice import AttentionSum, ChoiceRun, TokenChoice, choice_at, visible
 from model.analysis.attribution.methods import (
     METHODS,
+    Deletion,
+    HiddenAlone,
     Method,
     attribute,
     choice_run,
     contributions,
     delete,
     integrated_gradients,
+    most_runs,
+    order_of,
+    random_orders,
     shares,
 )
 from model.config import TransformerConfig
@@ -459,3 +464,28 @@ def test_each_value_is_the_choice_with_so_many_words_hidden(run: ChoiceRun) -> N
     assert found.values == pytest.approx(expected[:4].tolist(), abs=1e-4)
     assert alone.values == pytest.approx(expected[4:].tolist(), abs=1e-4)
     assert alone.before == found.values[0]
+
+
+def test_what_hiding_does_is_told_by_the_largest_fall_and_by_what_is_said_instead() -> None:
+    alone = HiddenAlone(2.0, np.array([1.5, -1.0, 2.5, 0.25]), said_before=7, said=(7, 3, 9, 4))
+    assert alone.losses == pytest.approx([0.5, 3.0, -0.5, 1.75])
+    assert alone.most_needed == 1
+    assert alone.changes == (1, 3, 2)
+    assert Deletion((1, 0, 2), np.array([4.0, 3.0, 1.0, -3.0])).fall == pytest.approx(11 / 3)
+
+
+def test_words_go_by_what_they_are_given_and_of_equal_ones_the_earlier_first() -> None:
+    assert order_of([0.25, 2.0, -3.0, 2.0, 0.5]) == (1, 3, 4, 0, 2)
+    orders = random_orders(6)
+    assert all(sorted(order) == list(range(6)) for order in orders)
+    assert len(set(orders)) > 1
+    assert random_orders(6) == orders
+
+
+@pytest.mark.parametrize(("words", "orders"), [(1, 3), (2, 3), (3, 1), (6, 4)])
+def test_no_more_runs_are_told_than_there_are_sets_of_words(words: int, orders: int) -> None:
+    """As different from one another as orders can be: nothing, each word, everything, and each order's sets between."""
+    drawn = random_orders(words)[:orders]
+    sets = [frozenset(order[:hidden]) for order in drawn for hidden in range(2, words)]
+    fixed = {frozenset[int](), *(frozenset({word}) for word in range(words)), frozenset(range(words))}
+    assert most_runs(words, orders) == len(fixed) + len(sets)

@@ -11,6 +11,7 @@ import torch
 from model import Translator
 from model.analysis.interventions import head_effects
 from model.analysis.interventions.head_effects import (
+    HeadEffects,
     KeptOutputs,
     RemovalEffect,
     Replacement,
@@ -18,6 +19,7 @@ from model.analysis.interventions.head_effects import (
     copies_at_once,
     estimate_effects,
     heads_off,
+    likeliest,
     measure_effects,
     most_heads,
     of_rows,
@@ -48,6 +50,30 @@ from tests.model.analysis.interventions.conftest import (
 )
 
 both_measures = pytest.mark.parametrize("measure", MEASURES)
+
+
+def test_effects_are_summed_up_over_choices() -> None:
+    """Of a choice that is even, half counts as right."""
+    intact = torch.tensor([1.0, -0.5, 0.0, 2.0])
+    changes = torch.tensor([[-3.0, 0.5], [1.0, 1.0], [-1.0, 0.0], [1.0, -3.0]])
+    effects = HeadEffects(intact=intact, changes=changes)
+    assert effects.mean_changes.tolist() == [-0.5, -0.375]
+    assert effects.importance.tolist() == [1.5, 1.125]
+    assert effects.accuracy == 0.625
+    # Without the first head the 2nd and the 4th are right; without the other the 1st and the 2nd, and its 3rd is even.
+    assert effects.accuracy_changes.tolist() == [-0.125, 0.0]
+    assert effects.flips.tolist() == [[True, False], [True, True], [False, False], [False, True]]
+
+
+def test_the_likeliest_tokens_of_a_place_come_with_their_probabilities(translator: Translator) -> None:
+    choice = choices_of(translator, "words")[0]
+    assert isinstance(choice, WordChoice)
+    place = choice.place
+    probabilities = translator.place_logits(place)[0].softmax(-1).tolist()
+    found = likeliest(translator, place, 3)
+    by_probability = sorted(range(len(probabilities)), key=lambda token: -probabilities[token])
+    assert [token for token, _ in found] == by_probability[:3]
+    assert [probability for _, probability in found] == pytest.approx([probabilities[token] for token, _ in found])
 
 
 @both_measures

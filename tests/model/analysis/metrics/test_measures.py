@@ -10,12 +10,21 @@ import torch
 from model import Translator
 from model.analysis.corpus import SiteRun
 from model.analysis.metrics.head_metrics import AttentionRows, head_metrics, streamed_head_metrics
-from model.analysis.metrics.measures import rollout_at, value_weighted_norms
+from model.analysis.metrics.measures import (
+    HeadMatrix,
+    TokenValues,
+    norms_of,
+    rollout_at,
+    value_weighted_norms,
+    values_of,
+    weights_of,
+)
 from model.errors import TraceError
 from model.nn.attention import AttentionInputs, MultiHeadAttention
 from model.nn.encoder_decoder import site_path
 from model.nn.masks import AttentionMask
 from model.trace import row_blocks
+from model.trace.axes import Axis, single_tokens, whole_words
 from model.trace.trace import Trace
 from tests.conftest import SENTENCES
 
@@ -152,3 +161,53 @@ def test_figures_from_blocks_of_rows_are_those_of_the_whole_layer(
     assert found.keys() == expected.keys()
     for name, values in expected.items():
         torch.testing.assert_close(found[name], values, equal_nan=True)
+
+
+def numbers_of(translator: Translator, trace: Trace, what: str) -> tuple[TokenValues, np.ndarray]:
+    """Numbers of the decoder's second cross-attention as a page asks for them, and the whole matrix."""
+    site, inputs, weights = "decoder.cross", trace.attention("decoder.cross", 1), trace.weights("decoder.cross", 1)
+    projection = translator.output_projection(site, 1)
+    if what == "weights":
+        return weights_of(inputs, 2), weights[2].numpy()
+    if what == "norms":
+        return norms_of(inputs, 2, projection), value_weighted_norms(weights, inputs.values(), projection)[2].numpy()
+    matrix = torch.from_numpy(np.asarray(rollout_at(trace, site, 1)))
+    return values_of(matrix), matrix.numpy()
+
+
+def axes_of(trace: Trace, between: str) -> tuple[Axis, Axis]:
+    """Rows and columns: all tokens, all words, or neither the first token nor one within the text."""
+    rows, columns = trace.axis_tokens("decoder.cross")
+    if between == "words":
+        return whole_words(rows), whole_words(columns)
+    axes = single_tokens(rows), single_tokens(columns)
+    if between == "some tokens":
+        return axes[0].without({0}, rows), axes[1].without({0, 5}, columns)
+    return axes
+
+
+@pytest.mark.parametrize("between", ["tokens", "words", "some tokens"])
+@pytest.mark.parametrize("what", ["weights", "norms", "rollout"])
+def test_any_part_of_a_matrix_and_its_largest_numbers_are_those_of_the_whole(
+    translator: Translator, what: str, between: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trace = translator.trace(LONG, LONG[:60])
+    rows, columns = axes_of(trace, between)
+    _, values = numbers_of(translator, trace, what)
+    whole = np.array([[values[np.ix_(row, column)].sum(1).mean() for column in columns.groups] for row in rows.groups])
+    height, width = whole.shape
+    # Few numbers at a time, so that rows come in several passes; and all at once.
+    for at_once in (3 * width, 10**6):
+        monkeypatch.setattr(row_blocks, "VALUES_AT_ONCE", at_once)
+        matrix = HeadMatrix(numbers_of(translator, trace, what)[0], rows, columns)
+        for top, bottom, left, right in ((0, height, 0, width), (1, 6, 2, 3), (2, 3, 0, width), (3, height, 1, width)):
+            part = whole[top:bottom, left:right]
+            found = matrix.part(slice(top, bottom), slice(left, right))
+            np.testing.assert_allclose(found, part, atol=1e-6)
+            for tall, wide in ((1, 1), (2, 3), (3, 1), (height, width)):
+                blocks = [
+                    [part[i : i + tall, j : j + wide].max() for j in range(0, right - left, wide)]
+                    for i in range(0, bottom - top, tall)
+                ]
+                pooled = matrix.pooled(slice(top, bottom), slice(left, right), (tall, wide))
+                np.testing.assert_allclose(pooled, blocks, atol=1e-6)

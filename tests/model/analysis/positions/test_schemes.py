@@ -11,7 +11,15 @@ import torch
 from model import Transformer, Translator
 from model.adapters.text_reader import TextReader
 from model.analysis.ablations.outputs import read_backwards, swap_earlier_tokens
-from model.analysis.positions import compare_rows, position_schemes, products_at_distances, rotation
+from model.analysis.positions import (
+    compare_rows,
+    dimension_wave,
+    position_schemes,
+    products_at_distances,
+    rotation,
+    rotation_residual,
+    wavelengths,
+)
 from model.errors import TraceError
 from model.nn.layers import encode_positions
 from model.opening import open_reader
@@ -45,6 +53,44 @@ def test_rotating_by_a_shift_is_the_encoding_of_the_shifted_position(d_model: in
             sine, cosine = rows[p][2 * pair : 2 * pair + 2]
             assert a * sine + b * cosine == pytest.approx(rows[p + shift][2 * pair], abs=1e-12)
             assert c * sine + d * cosine == pytest.approx(rows[p + shift][2 * pair + 1], abs=1e-12)
+
+
+@pytest.mark.parametrize(("d_model", "base"), SETTINGS)
+def test_a_wave_comes_again_after_its_length_and_goes_through_each_position(d_model: int, base: float) -> None:
+    rows, lengths = table(9, d_model, base), wavelengths(d_model, base=base).tolist()
+    assert len(lengths) == d_model // 2
+    for dimension in {0, 1, d_model // 2, d_model - 1}:
+        where, wave = dimension_wave(dimension, 9, d_model, base=base)
+        assert where[[0, -1]].tolist() == [0, 8]
+        steps = where.diff()
+        torch.testing.assert_close(steps, steps[:1].expand(len(steps)))
+        at = [where.tolist().index(position) for position in range(9)]
+        torch.testing.assert_close(wave[at], rows[:, dimension])
+        # Pair after pair, its sine and its cosine.
+        offset = np.sin if dimension % 2 == 0 else np.cos
+        np.testing.assert_allclose(wave, offset(2 * np.pi * where.numpy() / lengths[dimension // 2]), atol=1e-9)
+
+
+def test_what_rotating_misses_is_the_rounding_of_the_table() -> None:
+    found = rotation_residual(50, 16, shift=7, base=100.0)
+    assert found.float64 < 1e-12
+    # float32 has 24 bits: numbers up to 1 are rounded by 6e-8 at most, and each is the sum of two products.
+    assert 1e-8 < found.float32 < 1e-6
+
+
+def test_a_bias_by_distance_is_told_of_each_self_attention(tmp_path: Path) -> None:
+    reader = open_reader(save_model(tmp_path / "model", "t5"), device="cpu")
+    assert isinstance(reader, TextReader)
+    model: Any = reader.model
+    trace = reader.trace("The animal was tired.")
+    schemes = position_schemes(reader, trace, 7)
+    assert [(scheme.what, scheme.site) for scheme in schemes] == [("bias", "encoder.self"), ("bias", "decoder.self")]
+    for scheme, stack in zip(schemes, (model.encoder, model.decoder), strict=True):
+        count = trace.attention(scheme.site, 0).mask.num_queries
+        bias = stack.block[0].layer[0].SelfAttention.compute_bias(count, count)[0].detach()
+        for query, key in np.ndindex(count, count):
+            if stack is model.encoder or key <= query:
+                assert torch.equal(scheme.values[:, key - query - scheme.first], bias[:, query, key])
 
 
 #: Model → where its table is, and the row of its first position: some keep two rows for padding.
