@@ -37,7 +37,7 @@ def trace(translator: Translator) -> Trace:
 
 
 def drawn(trace: Trace, site: str = "encoder.self", view: str = "Head view", **how: Any) -> str:
-    return bertviz_page(trace, site, view, **{"layer": 0, "dark": False, **how})
+    return bertviz_page(trace, site, view, **{"layer": 0, "dark": False, "saved_as": "SVG", **how})
 
 
 def scripts_of(page: str) -> list[str]:

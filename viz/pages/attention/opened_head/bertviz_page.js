@@ -60,10 +60,11 @@ function equipThumbnails(drawing) {
   });
   const press = (/** @type {Element} */ thumbnail) => fire(/** @type {Element} */ (thumbnail.lastChild), "click");
   rove(thumbnails, heads, press);
-  // The head that is open may cover its own picture, a click on which closes it.
+  // The head that is open may cover its own picture, a click on which closes it. Its tokens are pointed at, tapped too.
   drawing.addEventListener("click", (event) => {
     const open = drawing.querySelector('.attn_background[stroke-opacity="0.8"]')?.parentElement;
-    if (open && /** @type {Element} */ (event.target).closest(".detail")) press(open);
+    const target = /** @type {Element} */ (event.target);
+    if (open && target.closest(".detail") && !target.closest("g.detail")) press(open);
   });
 }
 
@@ -74,7 +75,10 @@ function equip(root) {
   const sides = drawing.querySelectorAll("#left, #right");
   sides.forEach(equipTokens);
   if (sides.length) equipHeads([.../** @type {Element} */ (drawing.lastChild).querySelectorAll("rect")]);
-  else equipThumbnails(drawing);
+  else {
+    drawing.setAttribute("viewBox", `0 0 ${drawing.getAttribute("width")} ${drawing.getAttribute("height")}`);
+    equipThumbnails(drawing);
+  }
 }
 
 function reachByKeyboard() {
@@ -97,7 +101,7 @@ function copied(drawing) {
     const style = getComputedStyle(shape);
     for (const property of PROPERTIES) twins[place].style.setProperty(property, style.getPropertyValue(property));
   });
-  copy.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  if (!copy.hasAttribute("viewBox")) copy.setAttribute("viewBox", `0 0 ${width} ${height}`);
   copy.setAttribute("width", String(width));
   copy.setAttribute("height", String(height));
   copy.style.background = getComputedStyle(document.body).backgroundColor;

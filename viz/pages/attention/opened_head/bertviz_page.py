@@ -63,7 +63,7 @@ _RULER: Final = """
         return Math.ceil(Math.max(...TOKENS.map((token) => RULER.measureText(token).width + size)));
     };"""
 #: What bertviz makes as wide as it likes, as wide as the longest token and as the page leaves. Where it leaves less
-#: than the drawing needs, it scrolls. The model view's pictures become as much lower as they become narrower.
+#: than the drawing needs, it scrolls. The model view is drawn for the page's first width, and shrinks with the page.
 _WIDTHS: Final = {
     "Head view": {
         "const BOXWIDTH = 110;": f"{_RULER} const BOXWIDTH = Math.max(110, widest(TEXT_SIZE));",
@@ -75,7 +75,9 @@ _WIDTHS: Final = {
         "const DIV_WIDTH = 970;": f"""{_RULER}
     const DETAIL_BOX_WIDTH = Math.min(160, Math.max(80, widest(13)));
     const DETAIL_WIDTH = 140 + 2 * DETAIL_BOX_WIDTH;
-    const DIV_WIDTH = Math.max(PAGE, DETAIL_WIDTH, 38 + 48 * params.include_heads.length);""",
+    const NEEDED = Math.max(DETAIL_WIDTH, 38 + 48 * params.include_heads.length);
+    const DIV_WIDTH = Math.max(PAGE, NEEDED);
+    document.body.style.setProperty("--drawn", `${{NEEDED}}px`);""",
         "const DETAIL_WIDTH = 300;": "",
         "const DETAIL_BOX_WIDTH = 80;": "",
         "7 * (12 / config.totalHeads)": "Math.min(12, 42 / config.totalHeads)",
@@ -115,6 +117,7 @@ select { font: inherit; color: inherit; background: %(field)s; border: 1px solid
 select:focus-visible, #save button:focus-visible { outline: 2px solid %(text)s; outline-offset: 1px; }
 #vis { overflow-x: auto; }
 #vis svg { min-width: var(--drawn, 340px); fill: %(paper)s; }
+#vis svg[viewBox] { max-width: 100%%; height: auto; }
 text { fill: %(text)s; unicode-bidi: isolate; }
 .background { fill: %(hover)s; }
 [tabindex]:focus { outline: none; }

@@ -6,7 +6,6 @@ import { _, said } from "../../../pictures/shared/messages.js";
 import { formatProbability } from "./film_candidates.js";
 
 /** @import { Step } from "./decode_player.js" */
-
 /** @import { Tooltip } from "../../../pictures/shared/picture.js" */
 
 /**

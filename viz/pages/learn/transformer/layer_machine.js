@@ -51,7 +51,6 @@ export class LayerMachine {
     hearItems(this.element, ".stratum", {
       point: (item, event) => this.tell(item, event),
       leave: () => walk.tooltip.hide(),
-
       choose: (item) => this.open(item),
       press: (item, key) => this.step(item, key),
     });

@@ -109,7 +109,6 @@ export class ModelColumns {
   strongest(site, layer, row) {
     const found = this.sites.get(site);
     if (!found) return 0;
-
     const sizes = [...Array(found.heads).keys()].map(
       (head) => this.headNorm(site, layer, head, row) ?? largest(this.weights(site, layer, head, row)),
     );

@@ -203,7 +203,6 @@ export class ModelScene {
     this.shownStep = Infinity;
     this.words = [];
     const { machine } = this.drawing;
-
     const { stacks } = this.columns.header;
     this.lines.replaceChildren();
     const nodes = svg("g", {});
