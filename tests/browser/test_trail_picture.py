@@ -12,7 +12,7 @@ from tests.browser.saving import save_button
 
 def _share(picture: Locator, name: str) -> float:
     label = picture.get_by_role("button", name=re.compile(f"^{name},")).get_attribute("aria-label")
-    return float((label or "").split(", ")[1].lstrip("+−"))
+    return float(re.findall(r", [+−]([\d.]+)", label or "")[0])
 
 
 @pytest.mark.long
