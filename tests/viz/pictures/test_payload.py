@@ -212,6 +212,7 @@ def test_a_colour_bar_is_labelled_from_end_to_end_and_a_pooled_matrix_has_a_numb
         "scale": ColourScale.root("weight", 1.0),
         "title": "",
         "label": "",
+        "file_name": "",
     }
     pooled = MatrixData(values=np.zeros((3, 2)), block=(2, 2), **given)
     assert pooled.is_pooled
