@@ -3,8 +3,9 @@
 A notice stays in sight, whatever runs of the page follow, until the person chooses something else.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Final
 
 import streamlit as st
@@ -17,6 +18,8 @@ from viz.text.written import head_label
 _KEPT: Final = "selection/notices"
 #: Characters of a value that are quoted.
 _QUOTED: Final = 60
+#: Names of parameters that are quoted.
+_NAMED: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +73,14 @@ def answer(sentence: str) -> None:
 
 def asked(params: Mapping[str, str], selection: Selection) -> None:
     """Note what a new address asks for, of which `selection` is what could be read; what was told before is over."""
-    kept, now = _all(), url.renamed(params)
+    kept, unknown = _all(), dict.fromkeys(url.unknown(params))
+    known = {name: value for name, value in params.items() if name not in unknown}
+    now, texts = url.renamed(known), _as_asked(known)
     kept.page, kept.told = None, {}
-    kept.asked = {name: (selection.value(name), _as_asked(params, name)) for name in url.choices(now)}
-    tell(*(_Replaced(_as_asked(params, name), name) for name in url.unreadable(now)))
-    message = "The URL has “{asked}”, which Headlight does not know; it is ignored."
-    tell(*(said(message, asked=_cut(f"{param}={now[param]}")) for param in url.unknown(now)))
+    kept.asked = {name: (selection.value(name), texts[FIELDS[name].param]) for name in url.choices(now)}
+    tell(*(_Replaced(texts[FIELDS[name].param], name) for name in url.unreadable(now)))
+    if strange := [param for param in unknown if not url.is_foreign(param)]:
+        tell(_ignored(strange))
 
 
 def replace(names: Iterable[str], selection: Selection) -> None:
@@ -87,6 +92,11 @@ def is_asked(name: str, selection: Selection) -> bool:
     """Whether the address of this page asked for the value that a choice has."""
     asked = _all().asked.get(name)
     return asked is not None and asked[0] == selection.value(name)
+
+
+def settle(*names: str) -> None:
+    """What the address asked for of these is there, or told: what comes later is no longer its doing."""
+    _all().asked = {name: asked for name, asked in _all().asked.items() if name not in names}
 
 
 def begin(chosen: Mapping[str, object]) -> None:
@@ -114,12 +124,25 @@ def sentences(selection: Selection) -> list[str]:
     return [told.sentence(selection) if isinstance(told, _Replaced) else shown(told) for told in _all().told]
 
 
-def _as_asked(params: Mapping[str, str], name: str) -> str:
-    """The part of an address that asks for a choice, maybe by a name that it had, as a person can find it there."""
-    param, now = FIELDS[name].param, url.renamed(params)
-    without = {part: url.renamed({key: params[key] for key in params if key != part}) for part in params}
-    part = next((part for part, others in without.items() if others.get(param) != now[param]), param)
-    return _cut(f"{part}={params.get(part, now[param])}")
+def _ignored(strange: Sequence[str]) -> str:
+    """That parameters are ignored: by their names alone, for what they say may be a secret."""
+    quoted = (f"“{_cut(param)}”" for param in strange[:_NAMED])
+    names = reduce(lambda before, last: said("{before}, {last}", before=before, last=last), quoted)
+    if len(strange) <= _NAMED:
+        return said("Headlight ignores what it does not know in the URL: {names}.", names=names)
+    message = "Headlight ignores what it does not know in the URL: {names}, and {count:,} more."
+    return said(message, names=names, count=len(strange) - _NAMED)
+
+
+def _as_asked(params: Mapping[str, str]) -> dict[str, str]:
+    """Today's parameter → the part of an address that asks for it, maybe by a name that it had, as people find it."""
+    now = url.renamed(params)
+    parts = {param: param for param in now}
+    # The first part counts.
+    for part in reversed([*params]):
+        others = url.renamed({key: params[key] for key in params if key != part})
+        parts |= {param: part for param in now if others.get(param) != now[param]}
+    return {param: _cut(f"{part}={params.get(part, now[param])}") for param, part in parts.items()}
 
 
 def _cut(text: str) -> str:

@@ -362,7 +362,7 @@ def page_wanted(page: str) -> str | None:
         put(current().changed(**choices(params)))
         # Its tab is gone; all else is asked of the page to which it leads.
         tabs = {FIELDS[page.tab].param for page in PAGES.values()}
-        notices.asked({**{name: asked[name] for name in asked.keys() - tabs}, **params}, current())
+        notices.asked({**{name: asked[name] for name in asked if name not in tabs}, **params}, current())
         past.begun = current()
     wanted, past.wanted = past.wanted, None
     if wanted is not None and wanted != page:

@@ -111,6 +111,13 @@ _TRAINING: Final = {"": "smoothing", "Warm-up": "schedule", "Teacher forcing": "
 _HEAD: Final = re.compile(r"L([1-9]\d{0,4})H([1-9]\d{0,4})")
 #: Addresses that pages had.
 OLD_ADDRESSES: Final = ("masks", "why", "paper")
+#: Parameters that older addresses have: those that `renamed` and `moved` read, and those of which nothing is left.
+_OLD: Final = frozenset({name for name, _value in _RENAMED} | {name for _page, name, _value in _MOVED}) | {
+    "asked", "attention", "dimensions", "equals", "explain", "folder", "follow", "follow_token", "minus", "pairs",
+    "picture", "plus", "stage", "training", "whose", "with",
+}  # fmt: skip
+#: Parameters that other software puts into any link, and those of Streamlit.
+_FOREIGN: Final = re.compile(r"_.*|utm_.*|(fb|g|d|y)clid|msclkid|isappinstalled|embed(_options)?", re.DOTALL)
 
 
 def renamed(params: Mapping[str, str]) -> dict[str, str]:
@@ -237,8 +244,13 @@ def unreadable(params: Mapping[str, str]) -> list[str]:
 
 def unknown(params: Mapping[str, str]) -> list[str]:
     """Those of the parameters that no choice has, nor had."""
-    known = {field.param for field in FIELDS.values() if field.in_address} | {name for _page, name, _value in _MOVED}
-    return [param for param in params if param not in {*known, "training"}]
+    known = _OLD.union(field.param for field in FIELDS.values() if field.in_address)
+    return [param for param in params if param not in known]
+
+
+def is_foreign(param: str) -> bool:
+    """Whether other software puts such a parameter into links, of which nobody needs to be told."""
+    return _FOREIGN.fullmatch(param) is not None
 
 
 def to_params(selection: Selection, page: Section) -> dict[str, str]:

@@ -46,9 +46,8 @@ _BROKEN: list[tuple[str, dict[str, str], str]] = [
     ("learn", {"learn": "The Transformer"}, "dim=999"),
     ("learn", {"learn": "The Transformer"}, "walk=99"),
     ("learn", {"learn": "The Transformer"}, "map=99999"),
-    # A name that parameters had, and one that none has.
+    # A name that a parameter had.
     ("learn", {"learn": "The Transformer"}, "follow_token=999"),
-    ("model_card", {}, "colour=red"),
     ("model_card", {}, "about=Nothing"),
 ]
 
@@ -76,3 +75,19 @@ def test_what_does_not_exist_is_said_and_leaves_the_address(
     assert not [
         one.value for one in shown.info if any(f"{name}={of}”" in as_read(one.value) for name, of in others.items())
     ]
+
+
+def test_parameters_that_are_unknown_are_named_in_one_notice_without_what_they_say(app: AppTest) -> None:
+    others = {"lang": "zh", "utm_source": "mail", "__sign": "abc", "plus": "king", "pairs": "64"}
+    shown = opened(app, "model_card", **others, token="999", **{f"key{number}": "secret" for number in range(900)})
+    notices = [as_read(one.value) for one in shown.info if "网址" in as_read(one.value)]
+    assert notices == ["网址中有 Headlight 不认识的内容，已忽略：“key0”、“key1”、“key2”，还有另外 897 项。"]
+    shown = opened(app_of(checkpoint="en-de", text="The dog sleeps.", colour="red"), "model_card")
+    notices = [as_read(one.value) for one in shown.info if "URL" in as_read(one.value)]
+    assert notices == ["Headlight ignores what it does not know in the URL: “colour”."]
+
+
+def test_the_open_head_among_the_further_heads_of_a_film_does_exist(app: AppTest) -> None:
+    shown = opened(app, "decoding", head="L1H1", also="0.1")
+    assert shown.query_params["also"] == "1"
+    assert not [one.value for one in shown.info if "URL" in as_read(one.value)]

@@ -70,6 +70,14 @@ def test_an_address_holds_the_example_of_a_picture_but_never_a_file_of_a_person(
         assert choices({"example": given}) == {}
 
 
+def test_parameters_that_addresses_had_are_known_and_those_of_other_software_foreign() -> None:
+    old = ("plus", "minus", "equals", "with", "pairs", "attention", "follow_token", "training", "transformer", "asked")
+    foreign = ("utm_source", "fbclid", "gclid", "msclkid", "isappinstalled", "__theme", "__sign", "embed_options")
+    unknown = url.unknown(dict.fromkeys((*old, "text", "colour", *foreign), "1"))
+    assert unknown == ["colour", *foreign]
+    assert [param for param in unknown if not url.is_foreign(param)] == ["colour"]
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_the_address_of_a_page_brings_back_its_view_and_says_nothing_of_other_pages(page: Section) -> None:
     tab = FIELDS[PAGES[page].tab]

@@ -203,7 +203,9 @@ def test_a_figure_that_means_nothing_here_is_explained_and_another_shown(
     app: AppTest, shipped: Path, site: str, figure: str, reason: str
 ) -> None:
     opened(app, site=site, corpus_figure=figure)
-    assert reason in unlinked(app.info[0].value)
+    said = unlinked(app.info[0].value)
+    assert reason in said
+    assert said.endswith(". Confidence is shown instead.")
     assert maps(app)["chosen"] == ELSE
 
 

@@ -50,7 +50,6 @@ class HeadMaps:
 
 #: What is shown where a site has no such metric; every site has this one.
 ELSE: Final = "confidence"
-_INSTEAD: Final = said("confidence")
 #: In the session: the metric that was shown last, and the head that was open.
 _LAST: Final = "atlas/last"
 
@@ -117,8 +116,7 @@ def _chosen(atlas: "Atlas", found: "SurestHead | None") -> View:
         key = controls.dropdown("corpus_metric", _("Metric"), names, width=250)
         metric_texts.read_off_control(atlas)
     if key not in known:
-        why, instead = metric_texts.why_none(atlas, key, site), _(_INSTEAD)
-        frame.note("{why} {metric} is shown instead.", why=why, metric=instead)
+        frame.note("{why} Confidence is shown instead.", why=metric_texts.why_none(atlas, key, site))
         key = ELSE
     return metric_texts.view_of(atlas, site, key, read_off)
 

@@ -55,7 +55,10 @@ def show(trace: "Trace") -> None:
         selection = state.current().for_model(trace.shapes)
         film = data.film(trace, writer, timed_by, sinks=sinks)
     # A link may have been written for another text or model.
-    state.correct(**_choices(clamp(_player_state(selection), film)))
+    fitting, also = clamp(_player_state(selection), film), selection.common.further_heads
+    state.correct(**_choices(fitting) | {"further_heads": tuple(head for head in also if head < film.heads)})
+    # The open head among them is one that exists.
+    state.change(further_heads=fitting.also)
     selection = state.current()
     _show_change(trace)
     player = decode_player(

@@ -18,7 +18,7 @@ from viz.pages.learn.transformer.walk_payload import COMPONENT, MOST, Told, Walk
 from viz.pictures import payload
 from viz.pictures.component import play, reported_state
 from viz.pictures.payload import read
-from viz.selection import state
+from viz.selection import notices, state
 from viz.selection.selection import Selection
 from viz.server.widgets import sent
 from viz.text.messages import _
@@ -42,12 +42,14 @@ def show(head: "DeltaGenerator") -> None:
         frame.lacking(abilities, "self-attention")
         return
     finding.open_on_finding(trace)
-    _fit(trace)
     _walk(trace)
 
 
 def _fit(trace: "Trace") -> None:
-    """Drop what the address asks for and this picture lacks."""
+    """Drop what a new address asks for and this picture lacks; another place later may lack it by itself."""
+    names = ("component", "walk_stop", "map_step")
+    if not any(notices.is_asked(name, state.current()) for name in names):
+        return
     reader, learn = models.text_reader(state.current().model), state.current().learn
     place = place_in(trace, reader)
     width = 0 if lacks_scores(reader) else trace.attention(place.site, place.layer).query.size(2)
@@ -56,11 +58,13 @@ def _fit(trace: "Trace") -> None:
         walk_stop=place.stop > len(Told.of(trace, reader, replace(place, edit="")).stops),
         map_step=(learn.map_step or 0) >= WalkPicture.of(trace, reader, place).num_stages,
     )
+    notices.settle(*names)
 
 
 @frame.fragment
 def _walk(trace: "Trace") -> None:
     """The picture, and below it what is said of the place."""
+    _fit(trace)
     _picture(trace)
     reader, place = models.text_reader(state.current().model), _place(trace)
     chosen = state.current().common

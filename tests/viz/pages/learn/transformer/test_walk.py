@@ -178,6 +178,19 @@ def test_of_a_long_text_the_columns_around_what_is_looked_at_are_shown(
     np.testing.assert_allclose(numbers_of(app)[:64].reshape(8, 8), weights[shown, shown].numpy(), atol=1e-6)
 
 
+def test_a_step_of_a_link_is_not_said_to_be_wrong_where_a_later_picture_has_fewer(
+    app: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(data, "COLUMNS", 8)
+    header = header_of(opened(app, "learn", site="decoder.self", token=0, map=20))
+    assert header["at"]["step"] == 20
+    monkeypatch.setattr(data, "COLUMNS", 4)
+    header = header_of(healthy(app.run()))
+    # The sentence is there at once; of the translation each level of each token, and then the token that it writes.
+    assert sum((stack["layers"] + 1) * (1 if stack["prompt"] else 4) for stack in header["stacks"]) + 4 < 20
+    assert not [one.value for one in app.info if "URL" in one.value]
+
+
 def test_another_token_of_a_large_vocabulary_has_its_lens_in_the_same_picture(
     app: AppTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
