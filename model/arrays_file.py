@@ -25,6 +25,8 @@ LARGEST_JSON: Final = 64 << 20
 LARGEST_DIRECTORY: Final = 1 << 20
 #: What NumPy packs arrays with. Of other methods zipfile does not bound what a few bytes become.
 _METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+#: Characters of a reason that are shown.
+_LONGEST: Final = 200
 #: The end of a zip file without a comment: its first bytes, where the size of the directory stands, and its length.
 _END, _SIZE, _END_LENGTH = b"PK\x05\x06", slice(12, 16), 22
 #: What stands before it where there is another directory, of the kind for larger files.
@@ -49,21 +51,23 @@ def open_arrays(file: BinaryIO, largest: int) -> Iterator[Mapping[str, Array]]:
     """
     size = file.seek(0, os.SEEK_END)
     if size > largest:
-        raise TooLargeError(f"it has {size:,} bytes; at most {largest:,} are read")
+        raise TooLargeError(said("it has {size:,} bytes; at most {largest:,} are read", size=size, largest=largest))
     _check_directory(file, size)
     with zipfile.ZipFile(file) as archive:
         entries = archive.infolist()
         total = sum(entry.file_size for entry in entries)
         most = min(largest, MOST_RATIO * size + ALWAYS_ALLOWED)
         if total > most:
-            raise TooLargeError(f"it unpacks to {total >> 20:,} MiB; at most {most >> 20:,} are read of such a file")
+            message = "it unpacks to {total:,} MiB; at most {most:,} are allowed for such a file"
+            raise TooLargeError(said(message, total=total >> 20, most=most >> 20))
         for entry in entries:
+            name = entry.filename[:80]
             if entry.compress_type not in _METHODS:
-                raise ValueError(f"{entry.filename[:80]} is packed otherwise than NumPy does it")
+                raise ValueError(said("{name} is packed otherwise than NumPy does it", name=name))
             if entry.filename.endswith(".json.npy") and entry.file_size > LARGEST_JSON:
-                raise TooLargeError(f"{entry.filename[:80]} has more than {LARGEST_JSON >> 20} MiB")
+                raise TooLargeError(said("{name} has more than {most} MiB", name=name, most=LARGEST_JSON >> 20))
             with archive.open(entry) as packed:
-                _check_shape(packed, entry.filename[:80], entry.file_size)  # type: ignore[arg-type]
+                _check_shape(packed, name, entry.file_size)  # type: ignore[arg-type]
     file.seek(0)
     with np.load(file, allow_pickle=False) as arrays:
         yield arrays
@@ -80,7 +84,7 @@ def said_of_file(name: str, message: Message) -> Iterator[None]:
     except DataError:
         raise
     except TooLargeError as error:
-        raise DataError("{name} cannot be used: {error}.", name=name, error=error) from error
+        raise DataError("{name} cannot be used: {error}.", name=name, error=reason(error)) from error
     except Exception as error:  # Whatever NumPy and our own reading think of bytes from outside.
         raise DataError(message, name=name, reason=reason(error)) from error
 
@@ -91,7 +95,8 @@ def checked_array(array: Array, dtype: type[np.generic], shape: Sequence[int | N
         size == asked or (asked is None and size > 0) for size, asked in zip(array.shape, shape, strict=True)
     )
     if array.dtype != dtype or not fits:
-        raise ValueError(f"expected {dtype.__name__} {list(shape)}, got {array.dtype} {list(array.shape)}")
+        expected, found = f"{dtype.__name__} {list(shape)}", f"{array.dtype} {list(array.shape)}"
+        raise ValueError(said("expected {expected}, got {found}", expected=expected, found=found))
     array.setflags(write=False)
     return array
 
@@ -107,13 +112,15 @@ def read_json(arrays: Mapping[str, Array], name: str) -> Any:
         content = json.loads(arrays[name].tobytes().decode())
         json.dumps(content, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"its {name} is no valid JSON") from error
+        raise ValueError(said("its {name} is not valid JSON", name=name)) from error
     return content
 
 
 def reason(error: BaseException) -> str:
     """Why a file could not be read, as a part of a sentence: what our own checks say, else what kind of fault it is."""
     match error:
+        case ValueError(args=(Message() as message,)) if len(message) <= _LONGEST:
+            return message
         case zipfile.BadZipFile():
             return said("it is not an .npz file, or is incomplete")
         case KeyError(args=(str(name),)):
@@ -128,7 +135,7 @@ def reason(error: BaseException) -> str:
 
 def _cut(text: str) -> str:
     text = text.encode("utf-8", errors="replace").decode()
-    return text if len(text) <= 200 else f"{text[:200]} …"
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …"
 
 
 def _check_directory(file: BinaryIO, size: int) -> None:
@@ -140,7 +147,7 @@ def _check_directory(file: BinaryIO, size: int) -> None:
     if not end.startswith(_END) or tail.startswith(_LOCATOR[:4]):
         raise zipfile.BadZipFile
     if int.from_bytes(end[_SIZE], "little") > LARGEST_DIRECTORY:
-        raise TooLargeError(f"the list of its arrays has more than {LARGEST_DIRECTORY >> 20} MiB")
+        raise TooLargeError(said("the list of its arrays has more than {most} MiB", most=LARGEST_DIRECTORY >> 20))
 
 
 def _check_shape(file: BinaryIO, name: str, size: int) -> None:
@@ -150,6 +157,6 @@ def _check_shape(file: BinaryIO, name: str, size: int) -> None:
         shape, _, dtype = read(file)
         is_whole = not dtype.hasobject and math.prod(shape) * dtype.itemsize == size - file.tell()
     except Exception as error:  # NumPy parses the header as Python, with errors of every kind.
-        raise ValueError(f"the header of {name} cannot be read") from error
+        raise ValueError(said("the header of {name} cannot be read", name=name)) from error
     if not is_whole:
-        raise ValueError(f"the header of {name} does not fit its content")
+        raise ValueError(said("the header of {name} does not fit its content", name=name))

@@ -21,7 +21,7 @@ from torch import Tensor
 
 from model import checked
 from model.arrays_file import Array, TooLargeError, open_arrays, read_json, reason
-from model.errors import TraceError
+from model.errors import TraceError, said
 from model.file_writing import written_file
 from model.nn.attention import AttentionInputs, WeightsOnly
 from model.nn.edit_hooks import check_edit
@@ -109,7 +109,7 @@ def load_trace(path: str | Path) -> Trace:
     except FileNotFoundError as error:
         raise TraceError("There is no file {path}.", path=path) from error
     except TooLargeError as error:
-        raise TraceError("{name} cannot be used: {error}.", name=path.name, error=error) from error
+        raise TraceError("{name} cannot be used: {error}.", name=path.name, error=reason(error)) from error
     except Exception as error:  # Whatever NumPy, torch and our own reading think of bytes from outside.
         message = "{name} is not a trace written by Headlight, or it is damaged ({reason})."
         raise TraceError(message, name=path.name, reason=reason(error)) from error
@@ -142,7 +142,7 @@ def _array(tensor: Tensor) -> Array:
 def _read(arrays: Mapping[str, Array]) -> Trace:
     header = read_json(arrays, "trace.json")
     if header["format"] != FORMAT:
-        raise ValueError(f"format {header['format']!r}, expected {FORMAT!r}")
+        raise ValueError(said("format {found}, expected {expected}", found=header["format"], expected=FORMAT))
     # A file written before there were edits has none.
     edits = [_read_edit(values) for values in header.get("edits", [])]
     inputs = {
@@ -167,11 +167,11 @@ def _read(arrays: Mapping[str, Array]) -> Trace:
     )
     for site in trace.sites:
         if not trace.inputs[site]:
-            raise ValueError(f"{site} has no layers")
+            raise ValueError(said("{site} has no layers", site=site))
         queries, keys = trace.axis_tokens(site)
         for inputs_of_layer in trace.inputs[site]:
             if inputs_of_layer.shape[1:] != (len(queries), len(keys)):
-                raise ValueError(f"{site} does not fit the tokens")
+                raise ValueError(said("{site} does not fit the tokens", site=site))
     lengths = {"num_source": len(trace.source_tokens), "num_target": len(trace.target_tokens)}
     for edit in edits:
         # An edit may name a row of the decoder after the last; everything else that it names must exist.
@@ -188,7 +188,7 @@ def _read_edit(values: Mapping[str, Any]) -> HeadEdit:
     edit = kinds[values["kind"]](**{name: value for name, value in values.items() if name != "kind"})
     numbers = {name: value for name, value in asdict(edit).items() if name != "site" and value is not None}
     if not all(type(value) is int for value in numbers.values()):
-        raise ValueError(f"an edit's numbers must be whole: {numbers}")
+        raise ValueError(said("an edit's numbers must be whole: {numbers}", numbers=numbers))
     return edit
 
 
@@ -205,7 +205,7 @@ def _tensor(arrays: Mapping[str, Array], name: str, kind: str = "f") -> Tensor:
     """An array of the file, whose numbers are floats ("f"), true or false ("b"), bytes ("u") or whole ("i")."""
     array = arrays[name]
     if array.dtype.kind != kind:
-        raise ValueError(f"{name} holds numbers of the type {array.dtype}")
+        raise ValueError(said("{name} holds numbers of the type {kind}", name=name, kind=str(array.dtype)))
     return torch.from_numpy(array)
 
 
@@ -232,7 +232,7 @@ def _read_inputs(
     if held is None:
         query, key, value = (_tensor(arrays, f"{path}/{part}") for part in ("query", "key", "value"))
         if key.size(1) != value.size(1):
-            raise ValueError(f"keys and values of {path} differ in number")
+            raise ValueError(said("keys and values of {path} differ in number", path=path))
     num_queries, num_keys = (query.size(1), key.size(1)) if held is None else held.shape[1:]
     mask = AttentionMask(
         num_queries=num_queries,

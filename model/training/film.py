@@ -152,23 +152,23 @@ def read_film(file: BinaryIO, name: str) -> Film:
 def _read(arrays: Mapping[str, Array]) -> Film:
     header = read_json(arrays, "film.json")
     if header["format"] != FORMAT:
-        raise ValueError(f"format {header['format']!r}, expected {FORMAT!r}")
+        raise ValueError(said("format {found}, expected {expected}", found=header["format"], expected=FORMAT))
     steps = tuple(checked.count(step, "a step") for step in header["steps"])
     if not 1 <= len(steps) <= MOST_FRAMES or list(steps) != sorted(set(steps)):
-        raise ValueError(f"its steps must be 1 to {MOST_FRAMES} and ascend")
+        raise ValueError(said("its steps must be 1 to {most} and ascend", most=MOST_FRAMES))
     losses = _numbers([np.nan if loss is None else loss for loss in header["losses"]], len(steps), "losses")
     scores = {
         checked.text(name, "a dev set"): _numbers(values, len(steps), "scores")
         for name, values in checked.json_object(header["scores"], "scores").items()
     }
     if not 1 <= len(header["sentences"]) <= MOST_SENTENCES:
-        raise ValueError(f"it must hold 1 to {MOST_SENTENCES} sentences")
+        raise ValueError(said("it must contain 1 to {most} sentences", most=MOST_SENTENCES))
     sentences = tuple(
         _read_sentence(arrays, number, sentence, len(steps)) for number, sentence in enumerate(header["sentences"])
     )
     shapes = [{site: weights.shape[:3] for site, weights in sentence.weights.items()} for sentence in sentences]
     if any(shape != shapes[0] for shape in shapes):
-        raise ValueError("its sentences have different layers or heads")
+        raise ValueError(said("its sentences have different layers or heads"))
     return Film(
         run=MappingProxyType(
             {
@@ -185,19 +185,19 @@ def _read(arrays: Mapping[str, Array]) -> Film:
 
 def _numbers(values: object, count: int, what: str) -> tuple[float, ...]:
     if not isinstance(values, list) or len(values) != count:
-        raise ValueError(f"its {what} must be one for each frame")
+        raise ValueError(said("its {what} must be one for each frame", what=what))
     return tuple(float(value) if value != value else float(checked.number(value, what)) for value in values)
 
 
 def _texts(values: object, least: int, most: int, what: str) -> tuple[str, ...]:
     if not isinstance(values, list) or not least <= len(values) <= most:
-        raise ValueError(f"its {what} must be {least} to {most}")
+        raise ValueError(said("its {what} must be {least} to {most}", what=what, least=least, most=most))
     return tuple(checked.text(value, what) for value in values)
 
 
 def _read_sentence(arrays: Mapping[str, Array], number: int, values: Mapping[str, Any], frames: int) -> FilmSentence:
     # A model of one stack reads nothing in the other one.
-    tokens = {side: _texts(values[f"{side}_tokens"], 0, MOST_TOKENS, f"{side} tokens") for side in ("source", "target")}
+    tokens = {side: _texts(values[f"{side}_tokens"], 0, MOST_TOKENS, f"{side}_tokens") for side in ("source", "target")}
     weights = {}
     for site in SITES:
         if f"{number}/{site}" not in arrays:
@@ -212,11 +212,12 @@ def _read_sentence(arrays: Mapping[str, Array], number: int, values: Mapping[str
             or not array.size
             or (len(array), *array.shape[3:]) != (frames, queries, keys)
         ):
-            raise ValueError(f"the weights of {site} do not fit the tokens of sentence {number}")
+            message = "the weights of {site} do not fit the tokens of sentence {number}"
+            raise ValueError(said(message, site=site, number=number))
         array.setflags(write=False)
         weights[site] = array
     if not weights:
-        raise ValueError(f"it has no weights of sentence {number}")
+        raise ValueError(said("it has no weights of sentence {number}", number=number))
     return FilmSentence(
         source=checked.text(values["source"], "a sentence"),
         target=checked.text(values["target"], "a translation"),
@@ -231,5 +232,5 @@ def _read_sentence(arrays: Mapping[str, Array], number: int, values: Mapping[str
 def _links(values: Sequence[Any], rows: int, keys: int) -> Links:
     links = tuple((checked.count(row, "a row"), tuple(checked.count(k, "a key") for k in own)) for row, own in values)
     if len(links) > rows or any(row >= rows or not own or max(own) >= keys for row, own in links):
-        raise ValueError("its links name rows or keys that there are not")
+        raise ValueError(said("its links name rows or keys that there are not"))
     return links

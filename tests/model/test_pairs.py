@@ -145,10 +145,10 @@ def test_a_list_of_arrays_that_is_hidden_from_the_bound_is_refused() -> None:
     ("arrays", "said"),
     [
         ({"b": NUMBERS}, "it lacks a.json"),
-        ({"a.json": np.frombuffer(b"[1", np.uint8)}, "its a.json is no valid JSON"),
-        ({"a.json": np.frombuffer(b"\xff", np.uint8)}, "its a.json is no valid JSON"),
-        ({"a.json": np.frombuffer(b"[" * 100_000, np.uint8)}, "its a.json is no valid JSON"),
-        ({"a.json": np.frombuffer(b'"\\ud800"', np.uint8)}, "its a.json is no valid JSON"),
+        ({"a.json": np.frombuffer(b"[1", np.uint8)}, "its a.json is not valid JSON"),
+        ({"a.json": np.frombuffer(b"\xff", np.uint8)}, "its a.json is not valid JSON"),
+        ({"a.json": np.frombuffer(b"[" * 100_000, np.uint8)}, "its a.json is not valid JSON"),
+        ({"a.json": np.frombuffer(b'"\\ud800"', np.uint8)}, "its a.json is not valid JSON"),
     ],
 )
 def test_what_is_wrong_with_the_json_is_said(arrays: dict[str, np.ndarray], said: str) -> None:

@@ -130,7 +130,8 @@ def drop_oldest(folder: Path, spared: Path, prefix: str = "atlas") -> None:
 def _read(arrays: Mapping[str, Array]) -> Atlas:
     header = read_json(arrays, "atlas.json")
     if header["format"] not in _READABLE or tuple(header["sites"]) != SITES:
-        raise ValueError(f"format {header['format']!r} with {header['sites']}, expected {FORMAT!r} with {list(SITES)}")
+        found = [header["format"], *header["sites"]]
+        raise ValueError(said("format {found}, expected {expected}", found=found, expected=[FORMAT, *SITES]))
     texts, translations = (_texts(header[name]) for name in ("texts", "translations"))
     mean_outputs = checked_array(arrays["mean_outputs"], np.float32, (len(SITES), None, None, None))
     shape = mean_outputs.shape[:3]
@@ -148,9 +149,9 @@ def _read(arrays: Mapping[str, Array]) -> Atlas:
         if f"strongest/{name}" in arrays
     }
     if len(texts) != len(translations) or any(len(counts) != len(SITES) for counts in rows.values()):
-        raise ValueError("its tables do not fit together")
+        raise ValueError(said("its tables do not fit together"))
     if any(table.min() < -1 or table.max() >= len(texts) for table in strongest.values()):
-        raise ValueError("it names sentences that it does not hold")
+        raise ValueError(said("it names sentences that it does not hold"))
     return Atlas(
         model=str(header["model"]),
         corpus=str(header["corpus"]),
@@ -175,11 +176,11 @@ def _origin(value: object) -> Origin | None:
     if value is None:
         return None
     if not isinstance(value, dict) or set(value) != set(Origin._fields):
-        raise ValueError("it does not say where its sentences come from")
+        raise ValueError(said("it does not say where its sentences come from"))
     origin = Origin(**value | {"columns": Columns(*map(str, value["columns"]))})
     counts = origin.rows, origin.seed, *(count for count in (origin.limit, origin.sample) if count is not None)
     if not isinstance(origin.name, str) or not all(type(count) is int for count in counts):
-        raise ValueError("it does not say where its sentences come from")
+        raise ValueError(said("it does not say where its sentences come from"))
     return origin
 
 
@@ -188,19 +189,19 @@ def _heads(value: object, shape: Sequence[int]) -> dict[str, tuple[int, ...]]:
     if value is None:
         return dict.fromkeys(SITES, (shape[2],) * shape[1])
     if not isinstance(value, dict) or not value or not set(value) <= set(SITES):
-        raise ValueError("its heads are of no sites")
+        raise ValueError(said("its heads are of no sites"))
     found = {}
     for site in SITES:
         if site in value:
             counts = value[site]
             fits = isinstance(counts, list) and 0 < len(counts) <= shape[1]
             if not fits or not all(type(count) is int and 0 < count <= shape[2] for count in counts):
-                raise ValueError(f"its heads of {site} do not fit its tables")
+                raise ValueError(said("its heads of {site} do not fit its tables", site=site))
             found[site] = tuple(counts)
     return found
 
 
 def _texts(value: object) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
-        raise ValueError("its texts are no texts")
+        raise ValueError(said("its texts are not text"))
     return tuple(value)

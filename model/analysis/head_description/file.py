@@ -108,11 +108,11 @@ def cached_in_stages(
 def _read(arrays: Mapping[str, Array]) -> Measured:
     header = read_json(arrays, "heads.json")
     if header["format"] != FORMAT:
-        raise ValueError(f"format {header['format']!r}, expected {FORMAT!r}")
+        raise ValueError(said("format {found}, expected {expected}", found=header["format"], expected=FORMAT))
     heads = {str(site): tuple(int(count) for count in layers) for site, layers in header["heads"].items()}
     texts, translations = (tuple(map(str, header[name])) for name in ("texts", "translations"))
     if not heads or not set(heads) <= set(SITES) or len(texts) != len(translations):
-        raise ValueError("its tables do not fit together")
+        raise ValueError(said("its tables do not fit together"))
     sites = {
         site: _site(arrays, site, tuple(map(str, header["tokens"][site])), len(texts), sum(heads[site]))
         for site in heads

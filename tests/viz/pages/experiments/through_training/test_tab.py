@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import zipfile
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -44,6 +45,20 @@ def header(app: AppTest) -> dict[str, Any]:
 
 def other_arrays() -> bytes:
     np.savez(file := BytesIO(), other=np.zeros(3))
+    return file.getvalue()
+
+
+def changed_film(folder: Path, **changed: np.ndarray) -> bytes:
+    """A film with other arrays under some of its names."""
+    with np.load(BytesIO(saved(folder / "film.npz", film()))) as arrays:
+        kept = {name: arrays[name] for name in arrays}
+    np.savez(file := BytesIO(), **{**kept, **changed})
+    return file.getvalue()
+
+
+def broken_header() -> bytes:
+    with zipfile.ZipFile(file := BytesIO(), "w") as archive:
+        archive.writestr("film.json.npy", b"\x93NUMPY\x01\x00\x04\x00{'d(")
     return file.getvalue()
 
 
@@ -95,19 +110,19 @@ def test_a_link_opens_at_its_step_head_and_metric_and_what_is_not_there_becomes_
     assert all(any(f"“{name}={value}”" in one for one in told) for name, value in far.items())
 
 
-@pytest.mark.parametrize(
-    "content",
-    [b"PK\x03\x04 no archive", b"", b"GIF89a<script>", other_arrays()],
-    ids=["broken", "empty", "other", "arrays"],
-)
 def test_a_file_that_is_no_film_gets_a_sentence_in_the_language_of_the_page_and_the_film_stays(
-    filmed: AppTest, content: bytes
+    filmed: AppTest, tmp_path: Path
 ) -> None:
     before = header(at(filmed, TAB, lang="zh"))
-    told = upload(filmed, content, "![x](http://evil).npz").error[0].value
-    assert "![x](" not in told
-    assert set(re.findall("[A-Za-z]{2,}", told)) <= {"http", "evil", "npz", "Headlight", "film", "json"}
-    assert header(filmed) == before
+    floats = changed_film(tmp_path, **{"0/encoder.self": np.zeros(3, np.float32)})
+    no_json = changed_film(tmp_path, **{"film.json": np.frombuffer(b"[1", np.uint8)})
+    names = {"http", "evil", "npz", "npy", "Headlight", "film", "json", "JSON", "encoder", "self"}
+    no_films = (b"PK\x03\x04 no archive", b"", b"GIF89a<script>", other_arrays(), floats, no_json, broken_header())
+    for content in no_films:
+        told = upload(filmed, content, "![x](http://evil).npz").error[0].value
+        assert "![x](" not in told
+        assert set(re.findall("[A-Za-z]{2,}", told)) <= names
+        assert header(filmed) == before
 
 
 def test_a_film_of_ones_own_takes_the_place_of_the_one_that_ships_and_gives_it_back(
