@@ -138,6 +138,8 @@ class Columns(NamedTuple):
 UNNAMED: Final = Columns()
 #: What columns are called where nobody names them; a table without such a heading has them in this order.
 USUAL: Final = Columns("text", "translation")
+#: Rows of which all begin with a number where the first row is a heading.
+LOOKED_AT: Final = 20
 #: Bytes of a datasets folder's own description, of a batch of rows that it keeps, and of a row group of a Parquet file.
 LARGEST_STATE, LARGEST_BATCH, LARGEST_GROUP = 1 << 20, 1 << 28, 1 << 30
 #: Bytes of a file of rows: such files are read in parts.
@@ -207,10 +209,14 @@ def _under_headings(
     path: Path, rows: Iterator[tuple[int, list[str]]], columns: Columns
 ) -> Iterator[tuple[int, list[str]]]:
     """Rows of the columns that are named or have the usual names; of a table without headings, as they are."""
-    begin = list(islice(rows, 2))
+    begin = list(islice(rows, LOOKED_AT + 1))
     names = [cell.strip() for cell in begin[0][1]] if begin else []
     # A heading over numbers ("id") says that these are not the texts.
-    is_headed = len(begin) == 2 and all(map(str.isidentifier, names)) and begin[1][1][0].strip().isdecimal()
+    is_headed = (
+        len(begin) > 1
+        and all(map(str.isidentifier, names))
+        and all(cells[0].strip().isdecimal() for _, cells in begin[1:])
+    )
     if not any(columns) and len(names) <= 2 and not is_headed and USUAL.text not in map(str.lower, names):
         yield from chain(begin, rows)
         return

@@ -25,6 +25,8 @@ MAX_SENTENCES: Final = 2_000
 MAX_PAIRS: Final = 1_000
 #: No sentence is longer, in characters.
 MAX_SENTENCE: Final = 2_000
+#: The share of bytes of 0 from which a file is no text in UTF-8.
+MOST_ZEROS: Final = 0.001
 
 
 class Drawn(NamedTuple):
@@ -65,8 +67,9 @@ def read_lines(
     """
     rows: list[Row] = []
     bad: list[BadLine] = []
-    # No text has bytes of 0: a picture, a sound or UTF-16 has lines that could be read, but not what they say.
-    lines = () if b"\0" in content else content.removeprefix(b"\xef\xbb\xbf").splitlines()
+    # A picture, a sound or UTF-16 has lines that could be read, but not what they say; of text, few bytes are 0.
+    is_text = not content.startswith((b"\xff\xfe", b"\xfe\xff")) and content.count(0) <= MOST_ZEROS * len(content)
+    lines = () if not is_text else content.removeprefix(b"\xef\xbb\xbf").splitlines()
     for number, line in enumerate(lines, start=1):
         try:
             text = line.decode()

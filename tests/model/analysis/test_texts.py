@@ -166,6 +166,11 @@ def test_a_row_that_is_no_sentence_is_named(tmp_path: Path, name: str, content: 
         read_text(tmp_path / name)
 
 
+def test_words_over_a_number_are_a_row_where_other_rows_begin_with_words(tmp_path: Path) -> None:
+    (path := tmp_path / "text.tsv").write_text("Hello\tHallo\n3\tDrei\nDogs\tHunde\n", encoding="utf-8")
+    assert [sentence.text for sentence in read_text(path)] == ["Hello", "3", "Dogs"]
+
+
 TABLE = {"id": ["1", "2", "3", "4"], "de": ["Eins.", "Zwei.", None, "Vier."], "en": ["One.", "=1+1", "  ", "Four."]}
 
 

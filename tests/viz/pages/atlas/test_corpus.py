@@ -103,11 +103,16 @@ def test_a_file_is_read_line_by_line_and_bad_lines_are_listed(app: AppTest) -> N
     opened(app, corpus="file", corpus_figure="confidence")
     assert "Load a file" in unlinked(app.info[0].value)
     # A file without a sentence is an error in a sentence, and the page lives: so is one with lines that are no text.
-    for no_text in (b"\xff\xff", "It is late.\nNo.\n".encode("utf-16")):
+    for no_text in (b"\xff\xff", "It is late.\nNo.\n".encode("utf-16"), "It is late.\n".encode("utf-16-le")):
         app.file_uploader(key="atlas/sentences-file").set_value(("t.txt", no_text, "text/plain"))
         app.run()
         assert not app.exception
         assert "contains nothing that can be read" in app.error[0].value.replace("\\", "")
+    # A stray byte of 0 in a long text does not refuse it.
+    app.file_uploader(key="atlas/sentences-file").set_value(
+        ("t.txt", b"It is late.\n" * 200 + b"No\0.\n", "text/plain")
+    )
+    assert "rows read: 201" in said(healthy(app.run()))
     # Whatever its name, a file is known by what is in it.
     content = b"\xef\xbb\xbfTom told me.\tTom sagte mir.\n\n\tnur so\na\tb\tc\n\xff\xfe\nNo.\n" + b"x" * 2001
     app.file_uploader(key="atlas/sentences-file").set_value(("😀 none.jsonl.exe", content, "text/plain"))
