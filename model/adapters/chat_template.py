@@ -4,12 +4,12 @@ A template is a program of unknown origin. It is run in a separate process with 
 runs it in a sandbox, where it reaches nothing, but may still take all time and memory.
 """
 
+import hashlib
 import json
 import re
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Final, Self
 
 from model.adapters.base_reader import Opened
@@ -147,6 +147,10 @@ class Rendered:
     with_marks: str
 
 
+#: Digest of a template and its chat, which may be private → what came of them.
+_known: Final[dict[bytes, Rendered | Said]] = {}
+
+
 def chosen_template(value: object) -> str:
     """The template that the library takes without being told another: the only one, or that named "default".
 
@@ -181,7 +185,12 @@ def rendered(template: str, messages: Sequence[Message], variables: Mapping[str,
         "goes_on": messages[-1].role == "assistant",
         "longest": LONGEST,
     }
-    found = _outcome(json.dumps(asked).encode())
+    content = json.dumps(asked).encode()
+    digest = hashlib.sha256(content).digest()
+    if (found := _known.get(digest)) is None:
+        found = _known[digest] = _outcome(content)
+        while len(_known) > MAX_REMEMBERED:
+            _known.pop(next(iter(_known)), None)
     if isinstance(found, Said):
         raise _refusal(found)
     return found
@@ -193,7 +202,6 @@ def _refusal(why: Said) -> InputTextError:
     return InputTextError(message, why=why)
 
 
-@lru_cache(MAX_REMEMBERED)
 def _outcome(asked: bytes) -> Rendered | Said:
     """What the process answers; as a sentence, what is wrong."""
     program = f"{__package__}.chat_template_process"

@@ -1,6 +1,7 @@
 """A text read as a chat: the library's own tokens, whose each is; templates of unknown origin run under limits."""
 
 import json
+import tracemalloc
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -75,6 +76,17 @@ def test_a_template_that_takes_all_it_can_is_refused_in_a_sentence(
 )
 def test_a_hostile_template_is_refused_in_a_sentence(template: str, words: str) -> None:
     is_refused(template, words)
+
+
+def test_what_is_kept_of_a_chat_does_not_hold_its_messages() -> None:
+    rendered("{{ 1 }}", CHAT, {})
+    tracemalloc.start()
+    try:
+        for number in range(3):
+            assert rendered("{{ 1 }}", [Message("user", f"{number}" * 150_000)], {}).text == "1"
+        assert tracemalloc.get_traced_memory()[0] < 100_000
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_text_may_be_as_long_as_is_asked_and_marks_take_twice_as_much_at_most() -> None:

@@ -23,7 +23,7 @@ from viz.pages.attention.why.asked import asked_cell
 from viz.pictures.focus import any_head
 from viz.pictures.offline import Drawing, Part, all_heads, text_page
 from viz.selection import state
-from viz.selection.choices import ALL_HEADS, Common
+from viz.selection.choices import ALL_HEADS, Common, ModelChoice
 from viz.text import messages, written
 from viz.text.html import Column, table
 from viz.text.messages import _, shown
@@ -35,7 +35,7 @@ from viz.ui.head_metrics import MEASURES
 from viz.ui.snippets import Snippet, Views, line, of_text, open_head
 
 if TYPE_CHECKING:
-    from model import Reader, Trace
+    from model import Trace
     from model.parts.weights import Stack
 
 #: Candidates of a step that the table names.
@@ -259,13 +259,15 @@ def _tables_of_sentence(trace: "Trace") -> list[Offer]:
         side, label, tokens = sides_of[stack]
         d_model = reader.parts.table(stack).size(1)
         inside = _("the encoding added to each token, {d_model} dimensions", d_model=d_model)
-        make = partial(_positions, reader, trace, stack, tokens)
+        make = partial(_positions, state.current().model, trace, stack, tokens)
         offers.append(_csv(trace, label, inside, make, f"positional encoding {side}"))
     return offers
 
 
-def _positions(reader: "Reader", trace: "Trace", stack: "Stack", tokens: Sequence[str]) -> bytes:
-    return trace_tables.positional_encoding(tokens, reader.parts.beginning(trace, stack).positional.numpy())
+def _positions(choice: ModelChoice, trace: "Trace", stack: "Stack", tokens: Sequence[str]) -> bytes:
+    return trace_tables.positional_encoding(
+        tokens, models.reader(choice).parts.beginning(trace, stack).positional.numpy()
+    )
 
 
 def _csv(trace: "Trace", label: str, inside: str, make: Callable[[], bytes], name: str) -> Offer:
@@ -289,9 +291,11 @@ def _offer_page(trace: "Trace", common: Common) -> None:
     # The address opens at the heads.
     link = downloads.link(state.current().changed(attention_tab=ALL_HEADS), "attention")
     checkpoint, digest = models.identity(state.current().model)
-    shown_head, reader = Common(site=site, layer=layer, head=head), models.reader(state.current().model)
+    shown_head, choice = Common(site=site, layer=layer, head=head), state.current().model
 
     def make() -> bytes:
+        # Not the reader itself, whose model would stay in memory as long as this can be asked for.
+        reader = models.reader(choice)
         drawn = (panel.part(trace, reader, shown_head, None) for panel in PANELS if site == written.CROSS)
         parts = [part for part in drawn if part is not None]
         view = OpenView(site, written.label(site), layer, head, link, lines, parts)

@@ -3,9 +3,10 @@
 import base64
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from model import Translator
+from model import Reader, Translator
 from model.trace.trace import Trace
 from tests.viz import page_run
 from tests.viz.page_run import traced
@@ -72,6 +73,24 @@ def test_every_file_is_made_in_a_thread_without_a_session(app: AppTest, makers: 
     opened(app, site="decoder.cross")
     assert len(makers) > 9
     assert all(map(in_a_thread, makers.values()))
+
+
+def held(make: object) -> Iterator[object]:
+    """What a function keeps in memory: what it is given before it is called, and its closure."""
+    if isinstance(make, partial):
+        for each in (make.func, *make.args, *make.keywords.values()):
+            yield from held(each)
+    else:
+        for cell in getattr(make, "__closure__", None) or ():
+            yield from held(cell.cell_contents)
+        yield make
+
+
+def test_a_button_keeps_no_model_in_memory(app: AppTest, makers: dict[str, Callable[[], bytes]]) -> None:
+    opened(app, site="decoder.cross")
+    found = [each for make in makers.values() for each in held(make)]
+    assert any(isinstance(each, Trace) for each in found)
+    assert not any(isinstance(each, Reader) for each in found)
 
 
 def test_a_sound_is_taken_along_with_its_frames_together_and_the_open_head_over_its_time(
