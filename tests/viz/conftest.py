@@ -16,7 +16,7 @@ from tests.viz.page_run import app_of
 from tests.viz.pages.decoding.opening import TEXT
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
-from viz.server import limits, memory
+from viz.server import limits
 
 
 def until_it_has_run(runner: local_script_runner.LocalScriptRunner, timeout: float) -> None:
@@ -29,16 +29,12 @@ def until_it_has_run(runner: local_script_runner.LocalScriptRunner, timeout: flo
 
 @pytest.fixture(scope="session", autouse=True)
 def what_each_run_would_do_is_done_once() -> Iterator[None]:
-    """Streamlit compiles the scripts at each run and reads the metadata of all packages, of which none has components.
-
-    The app freezes what modules keep; here they are frozen already (tests/conftest.py), and each time takes 0.1 s.
-    """
+    """Streamlit compiles the scripts at each run and reads the metadata of packages, of which none has components."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(manifest_scanner, "scan_component_manifests", list)
         scripts = ScriptCache()
         patch.setattr(local_script_runner, "ScriptCache", lambda: scripts)
         patch.setattr(local_script_runner, "require_widgets_deltas", until_it_has_run)
-        patch.setattr(memory, "freeze_kept", lambda: None)
         yield
 
 
