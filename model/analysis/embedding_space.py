@@ -36,10 +36,9 @@ class EmbeddingSpace:
 
     def find(self, word: str) -> int | None:
         """The id of the token that is this whole word, preferably one that begins a word; None if there is none."""
-        for spelled in (f"▁{word}", word):
-            if spelled in self.tokens:
-                return self.tokens.index(spelled)
-        return None
+        # The last one: a letter that is a piece is a byte as well, and bytes come first.
+        ids = {token: token_id for token_id, token in enumerate(self.tokens)}
+        return ids.get(f"▁{word}", ids.get(word))
 
     def neighbours(self, token_id: int, count: int) -> tuple[Neighbour, ...]:
         """The tokens whose embeddings have the largest cosine with this one's, without itself."""

@@ -31,11 +31,10 @@ def test_neighbours_are_ranked_by_torchs_cosine_without_the_token_itself(transla
 
 def test_a_word_is_found_as_the_piece_that_begins_a_word_if_there_is_one(translator: Translator) -> None:
     space = embedding_space(translator)
-    for token in space.tokens:
+    for token in space.tokens[4:]:
         begins = f"▁{token}"
-        assert space.find(token) == (
-            space.tokens.index(begins) if begins in space.tokens else space.tokens.index(token)
-        )
+        # The tokenizer's own id: a letter may be a piece and a byte.
+        assert space.find(token) == translator.tokenizer.token_id(begins if begins in space.tokens else token)
     assert space.find("no such piece") is None
 
 

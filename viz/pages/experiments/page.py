@@ -3,7 +3,7 @@
 from viz.selection import state
 from viz.selection.choices import ExperimentsTab
 from viz.text.messages import _
-from viz.ui import downloads, finding, frame, sentence
+from viz.ui import downloads, frame, sentence
 
 head = frame.title(
     _("Experiments"),
@@ -18,7 +18,6 @@ with frame.errors_shown():
     from viz.pages.experiments.through_training import tab as through_training
 
     trace = sentence.read_and_show(state.current().common.text, head)
-    finding.open_on_finding(trace)
     tabs: list[frame.Tab[ExperimentsTab]] = [("Ablations", ablations.show), ("Through training", through_training.show)]
     frame.tabs("experiments_tab", tabs, trace)
     downloads.python("experiments_tab", python.VIEWS, trace)
