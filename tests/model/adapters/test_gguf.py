@@ -222,6 +222,7 @@ CLAIMS: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     "settings": (lambda whole: whole[:16] + struct.pack("<Q", 2**60) + whole[24:], "entries follow, and at most 4,096"),
     "numbers of a list": (lambda whole: _with(whole, "ggml.token_type", "<Q", 2**60, 8), "entries follow"),
     "texts of a list": (lambda whole: _with(whole, "ggml.tokens", "<Q", 2**60, 8), "entries follow"),
+    "more than the rest": (lambda whole: _with(whole, "ggml.tokens", "<Q", len(whole) // 8 - 4, 8), "entries follow"),
     "a text": (lambda whole: _with(whole, "tokenizer.ggml.model", "<Q", 2**60), "entries follow"),
     "a tensor": (lambda whole: _with(whole, "token_embd.weight", "<Q", 2**40), "more than its bytes hold"),
     "dimensions": (lambda whole: _with(whole, "token_embd.weight", "<I", 9, 0), "9 entries follow, and at most 4"),

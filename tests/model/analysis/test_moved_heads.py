@@ -97,6 +97,16 @@ def test_chunks_change_nothing_and_of_many_texts_evenly_spread_ones_are_kept(mon
     assert len(chosen) == len(whole.texts)
 
 
+@pytest.mark.parametrize(("most", "every"), [(len(TEXTS) - 1, 2), (len(TEXTS), 1)])
+def test_of_one_text_more_than_may_be_kept_every_other_one_is(
+    monkeypatch: pytest.MonkeyPatch, most: int, every: int
+) -> None:
+    monkeypatch.setattr("model.over_corpus.TEXTS_AT_ONCE", 3)
+    monkeypatch.setattr("model.analysis.moved_heads.MOST_TEXTS", most)
+    kept = tuple(each.text for each in TEXTS[::every] if each.text.strip())
+    assert moved_heads(*planted(1, 0), TEXTS).texts == kept
+
+
 def test_other_tokens_are_compared_by_words_and_other_heads_not_at_all(tmp_path: Path) -> None:
     for name, tokenizer in (("first", "metaspace"), ("second", "bytes")):
         save_model(tmp_path / name, "gpt2", tokenizer)

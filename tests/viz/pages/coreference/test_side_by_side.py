@@ -190,6 +190,16 @@ def test_the_head_that_moves_farthest_is_named_and_opened_where_another_is_open(
     (cells,) = maps(app)
     farthest = max(cells, key=lambda cell: float(cell[3].replace("−", "-")))
     assert head_label(*farthest[:2]) == head
+    # The sentence about the open head has the numbers of its cell, and they add up; pictures name its layer.
+    (told,) = (one for markdown in app.markdown if " moves by " in (one := unlinked(markdown.value)))
+    moved, *parts = (float(number.replace("−", "-")) for number in re.findall(r"[+−]?\d\.\d+", told))
+    first, antecedent, distractor, second, other_antecedent, other_distractor = parts
+    held = [antecedent, distractor, other_antecedent, other_distractor]
+    assert held == pytest.approx([float(part) for part in farthest[4:]], abs=6e-4)
+    assert (first, second) == pytest.approx((antecedent - distractor, other_antecedent - other_distractor), abs=2e-3)
+    assert moved == pytest.approx(first + second, abs=2e-3)
+    said_of = [chart.proto.alt for chart in app.get("plotly_chart") if "one row per head, layer" in chart.proto.alt]
+    assert [text[-1] for text in said_of] == [head[1]] * 2
 
 
 @pytest.mark.parametrize(("measure", "most"), [("norms", ""), ("weights", r" \(the maximum is 2\)")])

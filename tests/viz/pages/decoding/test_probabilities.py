@@ -32,8 +32,8 @@ def test_the_film_says_where_probabilities_end_and_why(trained_with: Callable[[d
 
 @pytest.mark.parametrize(
     ("probability", "shown"),
-    [(0.0, "0.0%"), (0.0004, "< 0.1%"), (0.0949, "9.5%"), (0.5, "50%"), (0.9951, "99.5%"),
-     (0.9999, "> 99.9%"), (1.0, "100.0%")],
+    [(0.0, "0.0%"), (0.0004, "< 0.1%"), (0.001, "0.1%"), (0.0949, "9.5%"), (0.5, "50%"), (0.9951, "99.5%"),
+     (0.999, "99.9%"), (0.9999, "> 99.9%"), (1.0, "100.0%")],
 )  # fmt: skip
 def test_what_is_not_certain_never_reads_as_certain_nor_what_is_possible_as_impossible(
     probability: float, shown: str

@@ -118,7 +118,15 @@ def test_scores_of_rotary_positions_are_those_at_the_distance_that_is_chosen(
     assert app.number_input(key="distance").value == 95
     assert any("Distance 5000 is out of range (0 to 95)" in as_read(one.value) for one in app.info)
     reader = open_reader(tmp_path / "llama", device="cpu")
+
+    def assert_drawn(distance: int) -> None:
+        circuits = head_circuits(reader, "decoder.self", 1, 0, distance=distance)
+        _copying, weights = charts(healthy(app))
+        expected = circuits.weights(reader.trace(TEXT), "decoder.self", 1).numpy()
+        np.testing.assert_allclose(numbers_of(weights["data"][0]) ** 2, expected, atol=1e-5)
+
     app.number_input(key="distance").set_value(3).run()
-    expected = head_circuits(reader, "decoder.self", 1, 0, distance=3).weights(reader.trace(TEXT), "decoder.self", 1)
-    _copying, weights = charts(healthy(app))
-    np.testing.assert_allclose(numbers_of(weights["data"][0]) ** 2, expected.numpy(), atol=1e-5)
+    assert_drawn(3)
+    # Where none is chosen, they are those of the token just before.
+    app = healthy(other(tmp_path, monkeypatch, "llama").run())
+    assert_drawn(1)
