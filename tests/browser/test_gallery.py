@@ -146,6 +146,7 @@ def test_a_page_answers_as_in_the_app(tab: Page, root: str, site: Path) -> None:
     expect(tab.locator(".position")).to_contain_text("Step 2 of")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("root", "width"), [("folder", 390)], indirect=["root"])
 def test_why_is_followed_from_the_question_to_its_end_and_back(tab: Page, root: str, site: Path, width: int) -> None:
     tab.set_viewport_size({"width": width, "height": 900})
@@ -213,6 +214,7 @@ def test_the_walk_opens_steps_and_zooms_as_in_the_app(
     expect(walk.locator(".walk-crumb")).to_have_count(2)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("group", "language"), [("walk", "en"), ("walk", "zh"), ("picture", "en")])
 def test_a_page_says_so_where_a_data_file_is_missing(
     chromium: "Browser", served: str, site: Path, group: str, language: str

@@ -49,6 +49,7 @@ def test_a_clicked_head_and_another_attention_are_drawn_from_tiles_and_then_from
     expect(page).to_have_url(re.compile("site=decoder.self"))
 
 
+@pytest.mark.long
 def test_numbers_of_another_measure_are_never_taken_from_tiles(page: Page, url: str) -> None:
     opened(page, url, "?measure=norms&layer=0&head=0")
     shown = page.get_by_role("gridcell", name="L2 H3").evaluate(AFTER_CLICK)
