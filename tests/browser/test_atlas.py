@@ -15,7 +15,7 @@ from playwright.sync_api import Locator, Page, expect
 from model import Translator
 from model.analysis.atlas.file import save_atlas
 from model.analysis.atlas.measure import build_atlas, reading_digest
-from model.analysis.corpus import OWN_CORPUS, read_text
+from model.analysis.corpus import OWN_CORPUS, CorpusSentence, read_text
 from tests.browser.conftest import visit
 from tests.browser.pointing import box_of
 from tests.browser.saving import save_button
@@ -30,7 +30,7 @@ def url(url: str, checkpoints: Path, tiny_checkpoints: Path) -> str:
     folder = Path(shutil.copytree(tiny_checkpoints / "en-de", checkpoints / MODEL))
     own = list(read_text(OWN_CORPUS))
     # Read with a translation: a model of random weights would write each one to the limit.
-    sentences = [sentence._replace(target="Es ist so.") for sentence in own[:40]]
+    sentences = [CorpusSentence(sentence.text, "Es ist so.") for sentence in own[:40]]
     atlas = build_atlas(Translator.load(folder, device="cpu"), sentences)
     save_atlas(replace(atlas, corpus=reading_digest(own, ())), folder / "atlas.npz")
     return url

@@ -48,7 +48,7 @@ def heard(number: int) -> Transcript:
     words = [WrittenWord(name, first, after) for name, first, after in zip(names, rows, rows[1:], strict=False)]
     given = [WordTime(name, 2 + FRAME * begin, 10.0) for name, begin in zip(names, begins, strict=False)]
     # The person spells it otherwise, hears another word, and one that was not written.
-    given[2], given[3] = given[2]._replace(word="three"), given[3]._replace(word="for")
+    given[2], given[3] = (WordTime(word, *at[1:]) for word, at in zip(("three", "for"), given[2:4], strict=True))
     given.insert(5, WordTime("uh", given[5].start, 10.0))
     return Transcript(
         name=f"sound {number}",
